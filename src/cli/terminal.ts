@@ -41,18 +41,31 @@ export interface Terminal {
   readonly isTyped: boolean
   /** A prompt without echo. Only if `isTyped`. */
   readonly askSecretly: (question: string) => Promise<string>
-  /** Registers cleanup for signals; returns a function to unregister. */
-  readonly whenStopped: (undo: () => void) => () => void
+  /**
+   * Registers cleanup for signals, which may take a while: a second signal does not wait for it.
+   * Returns a function to unregister.
+   */
+  readonly whenStopped: (undo: () => void | Promise<void>) => () => void
 }
 
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
 
-function whenStopped(undo: () => void): () => void {
-  function stop(signal: NodeJS.Signals): void {
-    undo()
+function whenStopped(undo: () => void | Promise<void>): () => void {
+  function end(signal: NodeJS.Signals): void {
     forget()
     // Ends by the same signal, so that the parent process sees it.
     process.kill(process.pid, signal)
+  }
+  let isStopping = false
+  function stop(signal: NodeJS.Signals): void {
+    const undone = isStopping ? undefined : undo()
+    isStopping = true
+    if (undone)
+      undone.then(
+        () => end(signal),
+        () => end(signal),
+      )
+    else end(signal)
   }
   const forget = () => {
     for (const signal of SIGNALS) process.off(signal, stop)

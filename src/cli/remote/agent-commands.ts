@@ -220,6 +220,20 @@ const withToken: readonly Ungrouped[] = [
     load: async () => (await import('./lists.ts')).watchCommand,
   },
   {
+    name: 'sync',
+    summary: 'keep a directory of text files and the home the same',
+    details:
+      'Makes a directory and the home the same: the file a/b.md is the memory a..b.md. What changed on one side changes on the other; what changed on both is merged line by line. Where both changed the same lines, the file stays, the home’s version is put beside it as a/b.md.theirs, and the exit code is 3. See docs/sync.md.',
+    parameters: [{ name: 'DIR', completes: 'files' }],
+    options: [
+      { name: 'watch', summary: 'go on until it is stopped' },
+      { ...PREFIX, summary: 'only keys with this prefix, which the files are named without' },
+      { name: 'read-only', summary: 'send nothing to the home' },
+      { name: 'delete', summary: 'remove more than half of the files or memories if need be' },
+    ],
+    load: async () => (await import('./sync/sync.ts')).syncCommand,
+  },
+  {
     name: 'mcp',
     summary: 'offer the home’s memories as MCP tools, on standard input and output',
     details:

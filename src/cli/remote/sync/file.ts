@@ -1,0 +1,124 @@
+/** One file as a text, and why a file is none. */
+import { createHash } from 'node:crypto'
+import {
+  type BigIntStats,
+  closeSync,
+  constants,
+  existsSync,
+  fstatSync,
+  openSync,
+  readSync,
+} from 'node:fs'
+
+/** Of the home: the most of a text. */
+export const MOST_BYTES = 16_384
+
+const { O_RDONLY, O_NOFOLLOW, O_DIRECTORY, O_NONBLOCK } = constants
+
+const codeOf = (error: unknown): string => (error as NodeJS.ErrnoException).code ?? ''
+
+export const isOneOf = (error: unknown, ...codes: string[]): boolean =>
+  codes.includes(codeOf(error))
+
+export const hashOf = (text: string): string => createHash('sha256').update(text).digest('hex')
+
+const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
+
+/** Where a text may not be: the home keeps none with it. */
+const NUL = '\0'
+
+/** Throws why the bytes are no text that the home keeps. */
+function textOf(bytes: Uint8Array): string {
+  let text: string
+  try {
+    text = decoder.decode(bytes)
+  } catch {
+    throw new Unfit('it is not UTF-8')
+  }
+  if (text.includes(NUL)) throw new Unfit('it has NUL characters')
+  return text
+}
+
+/** Why something on the disk is left alone. */
+export class Unfit extends Error {}
+
+const tooLarge = (bytes: number | bigint) =>
+  new Unfit(`${bytes} bytes are more than a memory holds (${MOST_BYTES})`)
+
+export const isSame = (a: BigIntStats, b: BigIntStats): boolean =>
+  a.ino === b.ino && a.dev === b.dev && a.size === b.size && a.mtimeNs === b.mtimeNs
+
+export interface Read {
+  readonly text: string
+  readonly stats: BigIntStats
+}
+
+function bytesIn(fd: number): Uint8Array {
+  const bytes = Buffer.alloc(MOST_BYTES + 1)
+  let length = 0
+  for (;;) {
+    const read = readSync(fd, bytes, length, bytes.length - length, length)
+    length += read
+    if (read === 0 || length === bytes.length) return bytes.subarray(0, length)
+  }
+}
+
+/** Undefined: it was changed while it was read. Throws Unfit. */
+function readOnce(file: string): Read | undefined {
+  // Without waiting, should it have become a pipe.
+  const fd = openSync(file, O_RDONLY | O_NOFOLLOW | O_NONBLOCK)
+  try {
+    const stats = fstatSync(fd, { bigint: true })
+    if (!stats.isFile()) throw new Unfit('it is no file')
+    if (stats.size > MOST_BYTES) throw tooLarge(stats.size)
+    const bytes = bytesIn(fd)
+    const after = fstatSync(fd, { bigint: true })
+    return isSame(stats, after) && stats.size === BigInt(bytes.length)
+      ? { text: textOf(bytes), stats }
+      : undefined
+  } finally {
+    closeSync(fd)
+  }
+}
+
+const TRIES = 3
+
+const BUSY = 'a program is writing to it'
+
+/** Undefined: there is no file. Throws Unfit. */
+export function readFile(file: string): Read | undefined {
+  try {
+    for (let tries = 0; tries < TRIES; tries++) {
+      const read = readOnce(file)
+      if (read) return read
+    }
+  } catch (error) {
+    if (isOneOf(error, 'ENOENT')) return undefined
+    throw isOneOf(error, 'ELOOP') ? new Unfit('it is a link') : error
+  }
+  throw new Unfit(BUSY)
+}
+
+/** Faults of one file; a disk that is full, or fails, is none. */
+const OF_ONE_FILE =
+  /^(EACCES|EPERM|ENAMETOOLONG|EINVAL|EILSEQ|EISDIR|ENOTDIR|ENOTEMPTY|ELOOP|ETXTBSY|EBUSY|EXDEV)$/
+
+/** The sentence of a fault that leaves other files alone; throws all others. */
+export function reasonOf(error: unknown): string {
+  if (error instanceof Unfit) return error.message
+  if (OF_ONE_FILE.test(codeOf(error))) return `the system refuses it (${codeOf(error)})`
+  throw error
+}
+
+/** Under Linux a directory that is open has a path of its own, which no link can lead elsewhere. */
+const DESCRIPTORS = existsSync('/proc/self/fd') ? '/proc/self/fd' : undefined
+
+/** Opens a directory that is no link; `work` gets the path under which it is. */
+export function inDirectory<T>(path: string, work: (at: string, fd: number) => T): T {
+  const fd = openSync(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW)
+  try {
+    return work(DESCRIPTORS ? `${DESCRIPTORS}/${fd}` : path, fd)
+  } finally {
+    closeSync(fd)
+  }
+}

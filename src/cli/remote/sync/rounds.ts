@@ -1,0 +1,344 @@
+/** One look at both sides, and what follows from it; again, until nothing is left to do. */
+import { type AgentHome, HomeError } from 'agent-home-client'
+import type { Change, FolderState, Kept } from '../../../store/folder-state.ts'
+import { EXIT } from '../../exit-codes.ts'
+import { Failure } from '../../failure.ts'
+import { isOneOf, reasonOf } from './file.ts'
+import { type Folder, OWN } from './folder.ts'
+import {
+  batchesOf,
+  type Errand,
+  errandsOf,
+  inGroups,
+  look,
+  lookAt,
+  MOST_SINGLE,
+  type Sent,
+  send,
+} from './home-side.ts'
+import { type Paths, THEIRS } from './paths.ts'
+import { type Action, isTurnedBack, lossesIn, plan, type Remembered } from './plan.ts'
+
+/** Something that was done, or cannot be. */
+export interface Told {
+  readonly did:
+    | 'received'
+    | 'sent'
+    | 'merged'
+    | 'removed'
+    | 'deleted'
+    | 'renamed'
+    | 'rescued'
+    | 'conflict'
+    | 'left'
+  readonly path: string
+  readonly key: string
+  /** Of a rename: the old path. */
+  readonly from?: string
+  /** Of what is left alone. */
+  readonly why?: string
+  /** Where the home's version is, or what was rescued. */
+  readonly beside?: string
+}
+
+export interface Syncing {
+  readonly home: AgentHome
+  readonly folder: Folder
+  readonly state: FolderState
+  readonly paths: Paths
+  readonly readOnly: boolean
+  /** Much may be removed. */
+  readonly mayDelete: boolean
+  /** Something was done. */
+  readonly tell: (told: Told) => void
+  readonly progress: (done: number, of: number) => void
+  /** Aborted: what is under way is finished, and no more is begun. */
+  readonly signal: AbortSignal
+}
+
+export interface Round {
+  /** What is in conflict or left alone. */
+  readonly open: readonly Told[]
+  /** Somebody else was quicker, or what was done makes room for more. */
+  readonly again: boolean
+  /** The home has no room for all. */
+  readonly overQuota: boolean
+}
+
+/** Actions of one transaction. */
+const AT_ONCE = 100
+
+type Doing<Does extends Action['does']> = Extract<Action, { does: Does }>
+
+const doing = <Does extends Action['does']>(actions: readonly Action[], ...which: Does[]) =>
+  actions.filter((each): each is Doing<Does> => (which as string[]).includes(each.does))
+
+const TURNED_BACK = `The home is at earlier versions than it was: a backup may have been restored. Nothing was done. If that is known and wanted, remove ${OWN} from the directory and sync again: nothing is removed then, and files that differ are conflicts.`
+
+const OVER_QUOTA = /_quota_reached$/
+
+const ERASED = 'the operator erased the memory, and the file was changed since: remove or rename it'
+
+interface Done {
+  readonly changes: Change[]
+  readonly open: Told[]
+  again: boolean
+}
+
+interface There {
+  readonly open: Told[]
+  again: boolean
+  /** The home's words. */
+  overQuota: string | undefined
+}
+
+const keptOf = ({ key, path }: Action, version: number, text: string): Kept => ({
+  key,
+  path,
+  version,
+  text,
+})
+
+const conflictOf = ({ key, path }: Action): Told => {
+  return { did: 'conflict', path, key, beside: `${path}${THEIRS}` }
+}
+
+function leave({ actions }: Errand, why: string, { open }: There): void {
+  for (const { path, key } of actions) open.push({ did: 'left', path, key, why })
+}
+
+export class Rounds {
+  readonly #syncing: Syncing
+  readonly #common: Map<string, Kept>
+  /** Undefined: the home is to be looked at as a whole. */
+  #memories: Map<string, Remembered> | undefined
+  /** Keys that changed in the home since it was looked at. */
+  readonly #changed = new Set<string>()
+
+  constructor(syncing: Syncing) {
+    this.#syncing = syncing
+    this.#common = new Map(syncing.state.load().map((each) => [each.key, each]))
+  }
+
+  /** A memory is another now. False: it is known already. */
+  changedAtHome({ key, version = Infinity }: { key: string; version?: number }): boolean {
+    if ((this.#memories?.get(key)?.version ?? 0) >= version) return false
+    this.#changed.add(key)
+    return true
+  }
+
+  /** Any memory may be another than was seen. */
+  lookAnew(): void {
+    this.#memories = undefined
+  }
+
+  async round(): Promise<Round> {
+    const { folder, readOnly, paths } = this.#syncing
+    this.#rescue()
+    const memories = await this.#lookAtHome()
+    const disk = folder.scan()
+    const state = this.#common
+    if (isTurnedBack(memories, state)) throw new Failure(EXIT.conflict, TURNED_BACK)
+    const { folding } = folder
+    const actions = plan({ disk, memories, state, paths, folding, readOnly })
+    this.#requireWanted(actions)
+    const here = await this.#doHere(actions)
+    const there = await this.#doThere(actions, memories)
+    const left = doing(actions, 'leave').map(
+      ({ path, key, why }): Told => ({ did: 'left', path, key, why }),
+    )
+    return {
+      open: [...doing(actions, 'wait').map(conflictOf), ...here.open, ...there.open, ...left],
+      again: here.again || there.again,
+      overQuota: there.overQuota !== undefined,
+    }
+  }
+
+  #rescue(): void {
+    const { folder, paths, tell } = this.#syncing
+    const pathOf = (key: string) => this.#common.get(key)?.path ?? paths.pathOf(key, {}) ?? key
+    for (const { key, name } of folder.rescue(pathOf)) {
+      tell({ did: 'rescued', path: pathOf(key), key, beside: name })
+    }
+  }
+
+  async #lookAtHome(): Promise<Map<string, Remembered>> {
+    const memories = this.#memories
+    const keys = [...this.#changed]
+    this.#changed.clear()
+    // Until it is read whole.
+    this.#memories = undefined
+    if (memories && keys.length <= MOST_SINGLE) await lookAt(this.#syncing, keys, memories)
+    this.#memories =
+      memories && keys.length <= MOST_SINGLE ? memories : await look(this.#syncing, this.#common)
+    return this.#memories
+  }
+
+  /** A home or a directory that is suddenly empty may be the wrong one. */
+  #requireWanted(actions: readonly Action[]): void {
+    const { mayDelete, folder } = this.#syncing
+    const losses = mayDelete ? undefined : lossesIn(actions, this.#common)
+    if (!losses) return
+    const { here, there, of } = losses
+    const says =
+      there > here
+        ? `${there} of ${of} files are gone from ${folder.root}`
+        : `${here} of ${of} memories are gone from the home`
+    const advice = 'Nothing was done. If they were meant to go, say so: --delete.'
+    throw new Failure(EXIT.failed, `${says}. ${advice}`)
+  }
+
+  #record(changes: readonly Change[]): void {
+    this.#syncing.folder.flush()
+    this.#syncing.state.record(changes)
+    for (const each of changes) {
+      if ('gone' in each) this.#common.delete(each.key)
+      else this.#common.set(each.key, each)
+    }
+  }
+
+  async #doHere(actions: readonly Action[]): Promise<Done> {
+    const { signal, progress } = this.#syncing
+    const removals = doing(actions, 'remove')
+    const confirmed = await this.#confirmed(removals)
+    const done: Done = { changes: [], open: [], again: confirmed.length < removals.length }
+    const all = [...doing(actions, 'agree', 'receive', 'conflict'), ...confirmed]
+    for (let at = 0; at < all.length; at += AT_ONCE) {
+      signal.throwIfAborted()
+      for (const action of all.slice(at, at + AT_ONCE)) this.#attempt(action, done)
+      this.#record(done.changes.splice(0))
+      progress(Math.min(all.length, at + AT_ONCE), all.length)
+    }
+    this.#record(doing(actions, 'forget').map(({ key }) => ({ key, gone: true })))
+    return done
+  }
+
+  /** What the home no longer lists is removed here only if it is not there when asked for. */
+  async #confirmed(removals: readonly Doing<'remove'>[]) {
+    const { home, signal } = this.#syncing
+    const found = await inGroups(removals, ({ key }) => home.read(key, { signal }))
+    for (const memory of found) if (memory) this.#changed.add(memory.key)
+    return removals.filter((_, at) => found[at] === undefined)
+  }
+
+  /** Leaves a file alone whose fault is its own. */
+  #attempt(action: Doing<'agree' | 'receive' | 'conflict' | 'remove'>, done: Done): void {
+    try {
+      if (action.does === 'agree') this.#agree(action, done)
+      else if (action.does === 'receive') this.#receive(action, done)
+      else if (action.does === 'conflict') this.#putBeside(action, done)
+      else this.#remove(action, done)
+    } catch (error) {
+      const { path, key } = action
+      // Somebody removed what was on the way to it.
+      if (isOneOf(error, 'ENOENT')) done.again = true
+      else done.open.push({ did: 'left', path, key, why: reasonOf(error) })
+    }
+  }
+
+  #agree(action: Doing<'agree'>, done: Done): void {
+    const { beside } = this.#common.get(action.key) ?? {}
+    done.changes.push(keptOf(action, action.version, action.text))
+    if (beside) this.#syncing.folder.dropBeside(action.path, beside.text)
+  }
+
+  #receive(action: Doing<'receive'>, done: Done): void {
+    const { key, path, version, text, expected } = action
+    if (this.#syncing.folder.write(action, text, expected) === 'raced') {
+      done.again = true
+      return
+    }
+    done.changes.push(keptOf(action, version, text))
+    this.#syncing.tell({ did: 'received', path, key })
+  }
+
+  #remove(action: Doing<'remove'>, done: Done): void {
+    const { key, path, expected } = action
+    // It may make room for another name of the file.
+    done.again = true
+    if (this.#syncing.folder.remove(action, expected) === 'raced') return
+    done.changes.push({ key, gone: true })
+    this.#syncing.tell({ did: 'removed', path, key })
+  }
+
+  #putBeside(action: Doing<'conflict'>, done: Done): void {
+    const { key, path, version, text } = action
+    const before = this.#common.get(key) ?? { version: 0, text: '' }
+    done.open.push(conflictOf(action))
+    this.#syncing.folder.putBeside(path, text)
+    done.changes.push({ ...before, key, path, beside: { version, text } })
+  }
+
+  async #doThere(actions: readonly Action[], memories: Map<string, Remembered>): Promise<There> {
+    const { signal, paths, progress } = this.#syncing
+    const there: There = { open: [], again: false, overQuota: undefined }
+    const wanted = await this.#withoutErased(actions, there.open)
+    const errands = errandsOf(wanted, { memories, state: this.#common, paths })
+    let done = 0
+    for (const batch of batchesOf(errands)) {
+      signal.throwIfAborted()
+      await this.#sendBatch(batch, memories, there)
+      done += batch.length
+      progress(done, errands.length)
+    }
+    return there
+  }
+
+  async #withoutErased(actions: readonly Action[], open: Told[]): Promise<Action[]> {
+    const revivals = doing(actions, 'send').filter((each) => each.isRevival)
+    const erased = await inGroups(revivals, ({ key }) => this.#isErased(key))
+    const left = new Set<Action>(revivals.filter((_, at) => erased[at]))
+    for (const { key, path } of left) open.push({ did: 'left', path, key, why: ERASED })
+    return actions.filter((each) => !left.has(each))
+  }
+
+  /** Whether the last that happened to a memory was its erasure. */
+  async #isErased(key: string): Promise<boolean> {
+    const { home, signal } = this.#syncing
+    const events = home.events({ key, order: 'newest', limit: 1, signal })
+    return (await Array.fromAsync(events)).some(({ type }) => type === 'erase')
+  }
+
+  /** Of a home without room, deletes may still make some. */
+  async #sendBatch(batch: readonly Errand[], memories: Map<string, Remembered>, there: There) {
+    const why = there.overQuota
+    const isLeft = ({ operation }: Errand) => why !== undefined && !('delete' in operation)
+    for (const errand of batch.filter(isLeft)) leave(errand, why ?? '', there)
+    const sent = batch.filter((errand) => !isLeft(errand))
+    if (sent.length > 0) this.#heed(await send(this.#syncing.home, sent), memories, there)
+  }
+
+  #heed(sent: readonly Sent[], memories: Map<string, Remembered>, there: There): void {
+    const changes: Change[] = []
+    for (const each of sent) {
+      const { errand } = each
+      if (each.outcome === 'done') {
+        changes.push(...errand.changes(each.receipt))
+        errand.apply(each.receipt, memories)
+        there.again ||= errand.actions.some((action) => 'mergedFrom' in action)
+        this.#tellSent(errand)
+        continue
+      }
+      for (const { key } of errand.actions) this.#changed.add(key)
+      if (each.outcome === 'raced') there.again = true
+      else {
+        if (OVER_QUOTA.test(each.error.code)) there.overQuota = each.error.detail
+        leave(errand, each.error.detail, there)
+      }
+    }
+    this.#record(changes)
+  }
+
+  #tellSent({ actions: [first, second] }: Errand): void {
+    if (!first) return
+    const { tell } = this.#syncing
+    const { key, path } = first
+    if (second) tell({ did: 'renamed', path, key, from: second.path })
+    else if (first.does === 'delete') tell({ did: 'deleted', path, key })
+    else tell({ did: first.mergedFrom === undefined ? 'sent' : 'merged', path, key })
+  }
+}
+
+/** Refusals after which a later try may succeed. */
+export const mayPass = (error: unknown): boolean =>
+  error instanceof HomeError && [0, 429, 503].includes(error.status)

@@ -1,0 +1,499 @@
+/** `agent-home sync`: one side's changes come to the other, and nothing is lost on either. */
+import { createHash } from 'node:crypto'
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
+import { join } from 'node:path'
+import { memoryHandlers } from 'agent-home-client/anthropic'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { openFolderState } from '../../src/store/folder-state.ts'
+import { type OpenedHome, openHome } from '../client/opened.ts'
+import { speak } from './spoken.ts'
+import { freshFolder, removeFolders, synced } from './sync.ts'
+
+let opened: OpenedHome
+beforeAll(async () => {
+  vi.stubEnv('XDG_CONFIG_HOME', freshFolder())
+  opened = await openHome()
+})
+afterAll(async () => {
+  vi.unstubAllEnvs()
+  await opened.close()
+  removeFolders()
+})
+
+const TOO_MUCH = 'x'.repeat(16_385)
+
+describe('both ways', () => {
+  test('files become memories, memories files, and then nothing is left to do', async () => {
+    const { home, sync, put, files, memories } = await synced(opened)
+    await home.write('plan', 'Step 1', { expectedVersion: 0 })
+    await home.write('notes..today.md', '# Today\n', { expectedVersion: 0 })
+    put('a/b.md', 'Hello')
+    const first = await sync()
+    expect(first).toMatchObject({ code: 0, stderr: '' })
+    expect(first.stdout).toBe(
+      'received notes/today.md\nreceived plan\nsent a/b.md\n2 received, 1 sent.\n',
+    )
+    expect(files()).toEqual({ plan: 'Step 1', 'notes/today.md': '# Today\n', 'a/b.md': 'Hello' })
+    expect(await memories()).toEqual({
+      plan: 'Step 1',
+      'notes..today.md': '# Today\n',
+      'a..b.md': 'Hello',
+    })
+    expect((await sync()).stdout).toBe('Nothing to do.\n')
+  })
+
+  test('changes and removals go to the other side, and metadata stay', async () => {
+    const { home, sync, put, files, memories } = await synced(opened)
+    const metadata = { pinned: true }
+    await home.write('a', 'a', { expectedVersion: 0, metadata })
+    put('b', 'b')
+    put('c/c', 'c')
+    await sync()
+    put('a', 'a, changed\r\n')
+    put('b', undefined)
+    await home.delete('c..c', { expectedVersion: 1 })
+    expect((await sync()).stdout).toBe(
+      'removed c/c\nsent a\ndeleted b\n1 sent, 1 removed, 1 deleted.\n',
+    )
+    expect(files()).toEqual({ a: 'a, changed\r\n' })
+    expect(await memories()).toEqual({ a: 'a, changed\r\n' })
+    expect((await home.read('a'))?.metadata).toEqual(metadata)
+  })
+})
+
+describe('both at once', () => {
+  test('lines that do not meet are merged, and both sides have the merge', async () => {
+    const { home, sync, put, files, memories } = await synced(opened)
+    put('list', 'one\ntwo\nthree\nfour\n')
+    await sync()
+    put('list', 'ONE\ntwo\nthree\nfour\n')
+    await home.write('list', 'one\ntwo\nthree\nFOUR\n', { expectedVersion: 1 })
+    expect((await sync()).stdout).toBe('merged list\nreceived list\n1 received, 1 merged.\n')
+    expect(files()).toEqual({ list: 'ONE\ntwo\nthree\nFOUR\n' })
+    expect(await memories()).toEqual(files())
+  })
+
+  test('of the same lines, the file stays, the home’s is beside it, and the code is 3', async () => {
+    const { home, sync, put, files, memories } = await synced(opened)
+    put('a/plan.md', 'one\n')
+    await sync()
+    put('a/plan.md', 'mine\n')
+    await home.write('a..plan.md', 'theirs\n', { expectedVersion: 1 })
+    for (const round of ['first', 'second']) {
+      const { code, stdout } = await sync()
+      expect([round, code]).toEqual([round, 3])
+      expect(stdout).toContain('conflict a/plan.md: ')
+      expect(files()).toEqual({ 'a/plan.md': 'mine\n', 'a/plan.md.theirs': 'theirs\n' })
+    }
+    expect(await memories()).toEqual({ 'a..plan.md': 'theirs\n' })
+
+    put('a/plan.md', 'mine and theirs\n')
+    put('a/plan.md.theirs', undefined)
+    expect((await sync()).stdout).toBe('sent a/plan.md\n1 sent.\n')
+    expect(await memories()).toEqual({ 'a..plan.md': 'mine and theirs\n' })
+  })
+
+  test('what the home becomes while a conflict waits is merged when it is solved', async () => {
+    const { home, sync, put, files, memories } = await synced(opened)
+    put('p', 'one\n\n\nend\n')
+    await sync()
+    put('p', 'mine\n\n\nend\n')
+    await home.write('p', 'theirs\n\n\nend\n', { expectedVersion: 1 })
+    await sync()
+    await home.write('p', 'theirs\n\n\nEND\n', { expectedVersion: 2 })
+    expect((await sync()).code).toBe(3)
+    expect(files()['p.theirs']).toBe('theirs\n\n\nend\n')
+    put('p.theirs', undefined)
+    expect((await sync()).code).toBe(0)
+    expect(files()).toEqual({ p: 'mine\n\n\nEND\n' })
+    expect(await memories()).toEqual(files())
+  })
+
+  test('a conflict is over when both sides have the same text', async () => {
+    const { home, sync, put, files } = await synced(opened)
+    put('p', 'mine')
+    await home.write('p', 'theirs', { expectedVersion: 0 })
+    expect((await sync()).code).toBe(3)
+    put('p', 'theirs')
+    expect((await sync()).code).toBe(0)
+    expect(files()).toEqual({ p: 'theirs' })
+  })
+
+  test('another file in the place of a conflict’s is not overwritten', async () => {
+    const { home, sync, put, files } = await synced(opened)
+    put('p', 'mine')
+    put('p.theirs', 'a file of my own')
+    await home.write('p', 'theirs', { expectedVersion: 0 })
+    const { code, stdout } = await sync()
+    expect(code).toBe(3)
+    expect(stdout).toContain('p.theirs is there already: move it away')
+    expect(files()).toEqual({ p: 'mine', 'p.theirs': 'a file of my own' })
+  })
+
+  test('a change wins over a removal, on either side', async () => {
+    const { home, sync, put, files, memories } = await synced(opened)
+    put('a', 'a')
+    put('b', 'b')
+    await sync()
+    put('a', undefined)
+    await home.write('a', 'a, changed there', { expectedVersion: 1 })
+    put('b', 'b, changed here')
+    await home.delete('b', { expectedVersion: 1 })
+    await sync()
+    expect(files()).toEqual({ a: 'a, changed there', b: 'b, changed here' })
+    expect(await memories()).toEqual(files())
+  })
+
+  test('what the operator erased is not sent again', async () => {
+    const { operator, sync, put, files, memories } = await synced(opened)
+    put('secret', 'a password')
+    put('other', 'other')
+    await sync()
+    await operator.erase('secret', 'all')
+    put('secret', 'a password, and more')
+    const { code, stdout } = await sync()
+    expect(code).toBe(0)
+    expect(stdout).toContain('left alone secret: the operator erased the memory')
+    expect(await memories()).toEqual({ other: 'other' })
+    expect(files().secret).toBe('a password, and more')
+  })
+})
+
+describe('names', () => {
+  test('a file that has another name keeps its history', async () => {
+    const { home, sync, put, directory, memories } = await synced(opened)
+    put('a.md', 'one')
+    put('other', 'else')
+    await sync()
+    put('a.md', 'two')
+    await sync()
+    renameSync(join(directory, 'a.md'), join(directory, 'b.md'))
+    expect((await sync()).stdout).toBe('renamed a.md to b.md\n1 renamed.\n')
+    expect(await memories()).toEqual({ 'b.md': 'two', other: 'else' })
+    const versions = await Array.fromAsync(home.versions('b.md'))
+    expect(versions.map(({ operation }) => operation)).toEqual(['rename', 'patch', 'write'])
+  })
+
+  test('a name that had another memory is written without its history', async () => {
+    const { sync, put, directory, memories } = await synced(opened)
+    put('a', 'one')
+    put('b', 'two')
+    await sync()
+    put('b', undefined)
+    await sync()
+    renameSync(join(directory, 'a'), join(directory, 'b'))
+    expect((await sync()).stdout).toBe('sent b\ndeleted a\n1 sent, 1 deleted.\n')
+    expect(await memories()).toEqual({ b: 'one' })
+  })
+
+  test('what no key can say has a key of its hash, as with the memory tool', async () => {
+    const { home, sync, put, memories, beside } = await synced(opened)
+    const tool = memoryHandlers(home)
+    await tool.create({ command: 'create', path: '/memories/план.md', file_text: 'Крок 1' })
+    await tool.create({ command: 'create', path: '/memories/a/b.md', file_text: 'b' })
+    await tool.create({ command: 'create', path: '/memories/empty', file_text: '' })
+    put('c d.md', 'with a space')
+    await sync('--prefix', 'memories..')
+    const other = beside()
+    await other.sync('--prefix', 'memories..')
+    const all = { 'план.md': 'Крок 1', 'a/b.md': 'b', empty: '', 'c d.md': 'with a space' }
+    expect(other.files()).toEqual(all)
+    const view = await tool.view({ command: 'view', path: '/memories/c d.md' })
+    expect(view).toContain('with a space')
+    put('empty', 'no longer')
+    put('a/b.md', '')
+    await sync('--prefix', 'memories..')
+    await other.sync('--prefix', 'memories..')
+    expect(other.files()).toEqual({ ...all, empty: 'no longer', 'a/b.md': '' })
+    expect((await home.read('memories..empty'))?.metadata).toEqual({})
+    expect(Object.keys(await memories())).toHaveLength(4)
+  })
+
+  test('metadata lead nowhere else', async () => {
+    const { home, sync, files, directory } = await synced(opened)
+    const keyOf = (path: string) => `sha256.${createHash('sha256').update(path).digest('hex')}`
+    const paths = [
+      '/../outside',
+      '/a/../../b',
+      '/.agent-home/state.db',
+      '//etc/x',
+      '/a.theirs',
+      '/',
+    ]
+    const rows = paths.map((path) => [keyOf(path), path] as const)
+    for (const [key, path] of [...rows, [keyOf('/ü'), '/ö'] as const, [keyOf('7'), 7] as const]) {
+      await home.write(key, 'x', { expectedVersion: 0, metadata: { path } })
+      const { stdout } = await sync()
+      expect(stdout).toContain(`left alone ${key}: no file can have this name`)
+      expect(files()).toEqual({})
+    }
+    expect(existsSync(join(directory, '..', 'outside'))).toBe(false)
+  })
+
+  test('hidden files stay here, and keys that no file can have stay there', async () => {
+    const { home, sync, put, memories, files } = await synced(opened)
+    put('.env', 'SECRET=1')
+    put('.git/config', '[core]')
+    put('a.theirs', 'x')
+    await home.write('.hidden', 'x', { expectedVersion: 0 })
+    await home.write('a...b', 'x', { expectedVersion: 0 })
+    expect((await sync()).stdout).toContain('left alone a...b: no file can have this name')
+    expect(await memories()).toEqual({ '.hidden': 'x', 'a...b': 'x' })
+    expect(Object.keys(files())).toEqual(['.env', '.git/config', 'a.theirs'])
+  })
+
+  test('a file and a directory of one name: none is lost', async () => {
+    const { home, sync, put, files, memories } = await synced(opened)
+    put('a', 'a file')
+    await sync()
+    await home.write('a..b', 'below it', { expectedVersion: 0 })
+    expect((await sync()).stdout).toContain('left alone a/b: on this file system it cannot be')
+    await home.delete('a', { expectedVersion: 1 })
+    expect((await sync()).stdout).toBe('removed a\nreceived a/b\n1 received, 1 removed.\n')
+    expect(files()).toEqual({ 'a/b': 'below it' })
+    expect(await memories()).toEqual({ 'a..b': 'below it' })
+  })
+})
+
+describe('what is left alone', () => {
+  test('too large, no text, a link, a pipe: named, and as it was', async () => {
+    const { home, sync, put, directory, memories } = await synced(opened)
+    const outside = freshFolder()
+    writeFileSync(join(outside, 'secret'), 'of others')
+    put('large', TOO_MUCH)
+    put('latin', Uint8Array.of(0x63, 0x61, 0x66, 0xe9))
+    put('nul', 'a\0b')
+    put('good', '\ufeffwith a mark\r\n')
+    symlinkSync(outside, join(directory, 'linked'))
+    symlinkSync(join(outside, 'secret'), join(directory, 'link'))
+    await home.write('linked..secret', 'from the home', { expectedVersion: 0 })
+    await home.write('link', 'from the home', { expectedVersion: 0 })
+    const { code, stdout } = await sync()
+    expect(code).toBe(0)
+    for (const line of [
+      'left alone large: 16385 bytes are more than a memory holds (16384)',
+      'left alone latin: it is not UTF-8',
+      'left alone nul: it has NUL characters',
+      'left alone link: it is a link',
+      'left alone linked/secret: linked: it is a link',
+    ]) {
+      expect(stdout).toContain(`${line}\n`)
+    }
+    expect(readFileSync(join(outside, 'secret'), 'utf8')).toBe('of others')
+    expect(readdirSync(outside)).toEqual(['secret'])
+    expect(await memories()).toEqual({
+      good: '\ufeffwith a mark\r\n',
+      'linked..secret': 'from the home',
+      link: 'from the home',
+    })
+  })
+
+  test('a file that grows too large is not taken for a removed one', async () => {
+    const { sync, put, memories, files } = await synced(opened)
+    put('a', 'a')
+    await sync()
+    put('a', TOO_MUCH)
+    await sync()
+    expect(await memories()).toEqual({ a: 'a' })
+    put('a', 'small again')
+    await sync()
+    expect(await memories()).toEqual(files())
+  })
+
+  test('a directory that became a link is not taken for an empty one', async () => {
+    const { sync, put, memories, directory } = await synced(opened)
+    put('d/a', 'a')
+    await sync()
+    renameSync(join(directory, 'd'), join(directory, '..', 'moved'))
+    symlinkSync('../moved', join(directory, 'd'))
+    await sync()
+    expect(await memories()).toEqual({ 'd..a': 'a' })
+    rmSync(join(directory, '..', 'moved'), { recursive: true })
+  })
+
+  test('protected memories, with the home’s words', async () => {
+    const { operator, sync, put, memories } = await synced(opened)
+    put('rules', 'one')
+    put('other', 'one')
+    await sync()
+    await operator.protect('rules')
+    put('rules', 'two')
+    put('other', 'two')
+    const { code, stdout } = await sync()
+    expect(code).toBe(0)
+    expect(stdout).toContain('left alone rules: Nothing was changed: the operator has protected')
+    expect(await memories()).toEqual({ rules: 'one', other: 'two' })
+  })
+
+  test('the mode of a file stays as it is', async () => {
+    const { home, sync, put, directory } = await synced(opened)
+    put('a', 'a')
+    await sync()
+    chmodSync(join(directory, 'a'), 0o754)
+    await home.write('a', 'b', { expectedVersion: 1 })
+    await sync()
+    expect(statSync(join(directory, 'a')).mode & 0o777).toBe(0o754)
+  })
+})
+
+describe('what stops it', () => {
+  const many = Array.from({ length: 12 }, (_, n) => `f${n}`)
+
+  test('a directory that is suddenly empty deletes nothing without a word', async () => {
+    const { sync, put, memories } = await synced(opened)
+    for (const path of many) put(path, path)
+    await sync()
+    for (const path of many) put(path, undefined)
+    const { code, stderr } = await sync()
+    expect(code).toBe(1)
+    expect(stderr).toMatch(/^12 of 12 files are gone from .* Nothing was done\. .* --delete\.\n$/)
+    expect(Object.keys(await memories())).toHaveLength(12)
+    expect((await sync('--delete')).code).toBe(0)
+    expect(await memories()).toEqual({})
+  })
+
+  test('nor does a home that is suddenly empty', async () => {
+    const { home, sync, put, files } = await synced(opened)
+    for (const path of many) put(path, path)
+    await sync()
+    for (const key of many) await home.delete(key, { expectedVersion: 1 })
+    const { code, stderr } = await sync()
+    expect(code).toBe(1)
+    expect(stderr).toContain('12 of 12 memories are gone from the home. Nothing was done.')
+    expect(Object.keys(files())).toHaveLength(12)
+    await sync('--delete')
+    expect(files()).toEqual({})
+  })
+
+  test('another home, and another prefix', async () => {
+    const { sync, put, directory } = await synced(opened)
+    const stranger = await synced(opened)
+    put('a', 'a')
+    await sync()
+    const wrong = await speak([
+      ...['sync', directory, '--url', opened.url, '--token', stranger.token],
+    ])
+    expect(wrong.code).toBe(2)
+    expect(wrong.stderr).toContain('The directory is kept with the home of agent')
+    const elsewhere = await sync('--prefix', 'x.')
+    expect(elsewhere.code).toBe(2)
+    expect(elsewhere.stderr).toContain('is kept with the prefix “”, not “x.”')
+  })
+
+  test('a paused agent, with the code of a refusal', async () => {
+    const { operator, sync, put, files } = await synced(opened)
+    put('a', 'a')
+    await operator.pause()
+    const { code, stderr } = await sync()
+    expect(code).toBe(5)
+    expect(stderr).toContain('agent_paused')
+    expect(files()).toEqual({ a: 'a' })
+  })
+
+  test('a home without room: what fits is sent, the rest is named, the code is 1', async () => {
+    const small = await openHome({ MEMORIES_PER_AGENT: '5' })
+    const { sync, put, memories } = await synced(small)
+    for (const path of many) put(path, path)
+    const { code, stdout } = await sync()
+    expect(code).toBe(1)
+    expect(stdout.match(/^sent /gm)).toHaveLength(5)
+    expect(stdout.match(/^left alone f\d+: /gm)).toHaveLength(7)
+    expect(Object.keys(await memories())).toHaveLength(5)
+    await small.close()
+  })
+
+  test('a second sync of the directory, for as long as the first is there', async () => {
+    const { sync, directory } = await synced(opened)
+    await sync()
+    const first = openFolderState(join(directory, '.agent-home/state.db'))
+    const { code, stderr } = await sync()
+    expect(code).toBe(1)
+    expect(stderr).toBe(`Another agent-home sync keeps ${directory}.\n`)
+    first.close()
+    expect((await sync()).code).toBe(0)
+  })
+
+  test('state that is none says how to go on', async () => {
+    const { sync, put, directory } = await synced(opened)
+    put('a', 'a')
+    mkdirSync(join(directory, '.agent-home'))
+    writeFileSync(join(directory, '.agent-home/state.db'), 'no database, but long enough for one')
+    const { code, stderr } = await sync()
+    expect(code).toBe(1)
+    expect(stderr).toContain('cannot be read')
+    expect(stderr).toContain('Remove it and sync again')
+  })
+})
+
+describe('a token with fewer rights', () => {
+  test('a named key with a prefix keeps what it reaches', async () => {
+    const { home, operator, beside, memories } = await synced(opened)
+    await home.write('secret', 's', { expectedVersion: 0 })
+    await home.write('notes.a', 'a', { expectedVersion: 0 })
+    const key = await operator.createKey({ name: 'n', access: 'write', prefix: 'notes.' })
+    const limited = beside(key.token)
+    limited.put('b', 'b')
+    expect((await limited.sync()).stdout).toBe('received a\nsent b\n1 received, 1 sent.\n')
+    expect(limited.files()).toEqual({ a: 'a', b: 'b' })
+    expect(await memories()).toEqual({ secret: 's', 'notes.a': 'a', 'notes.b': 'b' })
+  })
+
+  test('--read-only sends nothing, and a key that only reads says so', async () => {
+    const { home, operator, beside, memories } = await synced(opened)
+    await home.write('a', 'a', { expectedVersion: 0 })
+    const key = await operator.createKey({ name: 'r', access: 'read' })
+    const reader = beside(key.token)
+    reader.put('b', 'b')
+    const refused = await reader.sync()
+    expect(refused.code).toBe(5)
+    expect(refused.stderr).toContain('key_read_only')
+    const { code, stdout } = await reader.sync('--read-only')
+    expect(code).toBe(0)
+    expect(stdout).toContain('left alone b: changed here, and nothing is sent: --read-only')
+    reader.put('a', undefined)
+    await reader.sync('--read-only')
+    expect(reader.files()).toEqual({ b: 'b' })
+    await home.write('a', 'a, changed', { expectedVersion: 1 })
+    await reader.sync('--read-only')
+    expect(reader.files()).toEqual({ a: 'a, changed', b: 'b' })
+    expect(await memories()).toEqual({ a: 'a, changed' })
+  })
+})
+
+test('--json tells all of it', async () => {
+  const { home, sync, put } = await synced(opened)
+  put('a', 'mine')
+  put('b', 'b')
+  put('large', TOO_MUCH)
+  await home.write('a', 'theirs', { expectedVersion: 0 })
+  const { code, stdout } = await sync('--json')
+  expect(code).toBe(3)
+  expect(JSON.parse(stdout)).toEqual({
+    received: [],
+    sent: [{ path: 'b', key: 'b' }],
+    merged: [],
+    removed: [],
+    deleted: [],
+    renamed: [],
+    rescued: [],
+    conflicts: [{ path: 'a', key: 'a', beside: 'a.theirs' }],
+    left: [
+      {
+        path: 'large',
+        key: 'large',
+        why: '16385 bytes are more than a memory holds (16384)',
+      },
+    ],
+  })
+})

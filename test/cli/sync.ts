@@ -1,0 +1,85 @@
+/** A directory and a home that are kept the same, in this process. */
+import {
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import type { AgentHome } from 'agent-home-client'
+import type { OpenedHome } from '../client/opened.ts'
+import { speak } from './spoken.ts'
+
+export interface Synced {
+  readonly home: AgentHome
+  readonly operator: AgentHome
+  readonly token: string
+  readonly operatorToken: string
+  readonly directory: string
+  readonly sync: (...args: string[]) => ReturnType<typeof speak>
+  /** By path; undefined removes. */
+  readonly put: (path: string, text: string | undefined | Uint8Array) => void
+  /** What is in the directory, by path, but for what is ours. */
+  readonly files: () => Record<string, string>
+  /** Texts by key. */
+  readonly memories: () => Promise<Record<string, string>>
+  /** Another directory of the same home. */
+  readonly beside: (token?: string) => Synced
+}
+
+export function filesIn(directory: string, at = ''): Record<string, string> {
+  const files: Record<string, string> = {}
+  for (const name of readdirSync(join(directory, at))) {
+    if (name === '.agent-home') continue
+    const path = join(at, name)
+    const isDirectory = statSync(join(directory, path), { throwIfNoEntry: false })?.isDirectory()
+    if (isDirectory) Object.assign(files, filesIn(directory, path))
+    else files[path] = readFileSync(join(directory, path), 'utf8')
+  }
+  return files
+}
+
+export async function textsIn(home: AgentHome): Promise<Record<string, string>> {
+  const all = await Array.fromAsync(home.list({ view: 'whole' }))
+  return Object.fromEntries(all.map(({ key, text = '' }) => [key, text]))
+}
+
+const directories: string[] = []
+
+export function freshFolder(): string {
+  const directory = mkdtempSync(join(tmpdir(), 'agent-home-sync-'))
+  directories.push(directory)
+  return directory
+}
+
+export function removeFolders(): void {
+  for (const directory of directories.splice(0)) {
+    rmSync(directory, { recursive: true, force: true })
+  }
+}
+
+export async function synced(opened: OpenedHome): Promise<Synced> {
+  const { home, operator, token, operatorToken } = await opened.born()
+  const at = (directory: string, own: string): Synced => ({
+    home,
+    operator,
+    token: own,
+    operatorToken,
+    directory,
+    sync: (...args) => speak(['sync', directory, '--url', opened.url, '--token', own, ...args]),
+    put(path, text) {
+      const file = join(directory, path)
+      if (text === undefined) return rmSync(file)
+      mkdirSync(dirname(file), { recursive: true })
+      writeFileSync(file, text)
+    },
+    files: () => filesIn(directory),
+    memories: () => textsIn(home),
+    beside: (other = own) => at(freshFolder(), other),
+  })
+  return at(freshFolder(), token)
+}
