@@ -39,6 +39,22 @@ test.concurrent('docs/cli.md: each block prints what it says', async () => {
   expect(readFileSync(join(directory, 'refused.txt'), 'utf8')).toContain('(agent_paused')
 })
 
+test.concurrent('docs/sync.md: each block prints what it says', async () => {
+  const directory = freshDirectory()
+  const { token } = await birth(url)
+  const { PATH } = process.env
+  const env = {
+    PATH: [namedIn(directory, { 'agent-home': program }), PATH].join(delimiter),
+    XDG_CONFIG_HOME: directory,
+    AGENT_HOME_URL: url,
+    AGENT_HOME_TOKEN: token,
+  }
+  const page = readFileSync(join(root, 'docs/sync.md'), 'utf8')
+  await expectSteps({ directory, env }, stepsOf(page))
+  const options = commands.find(({ name }) => name === 'sync')?.options ?? []
+  for (const { name } of options.slice(0, 4)) expect(page).toContain(`--${name}`)
+})
+
 test.concurrent('docs/cli.md speaks of every command', () => {
   for (const { name } of commands)
     expect(guide).toMatch(new RegExp(`agent-home ${name}|\\\`${name}`))

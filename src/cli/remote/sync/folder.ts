@@ -46,6 +46,8 @@ export interface Late {
   readonly name: string
 }
 
+const HOLD_MS = 5_000
+
 const { O_WRONLY, O_CREAT, O_EXCL, O_NOFOLLOW } = constants
 
 /** Readable as the user's other files are. */
@@ -97,9 +99,15 @@ export class Folder {
   /** Directories whose entries are not durable yet. */
   readonly #unsynced = new Set<string>()
 
-  /** Creates it, if need be. Throws Unfit if `.agent-home` in it is no directory. */
-  constructor(root: string) {
+  readonly #holdMs: number
+
+  /**
+   * Creates it, if need be. Throws Unfit if `.agent-home` in it is no directory. `holdMs`: how long
+   * a program that had a file open may still write to it after it was replaced.
+   */
+  constructor(root: string, { holdMs = HOLD_MS } = {}) {
     this.root = root
+    this.#holdMs = holdMs
     this.#own = join(root, OWN)
     this.#held = join(this.#own, 'held')
     mkdirSync(root, { recursive: true })
@@ -222,14 +230,16 @@ export class Folder {
     return readdirSync(this.#held).flatMap((name) => this.#lateIn(name, pathOf) ?? [])
   }
 
-  /** Undefined: it is what it was, or the file itself. */
+  /** Undefined: it is what it was, or the file itself, or it is not time yet. */
   #lateIn(name: string, pathOf: (key: string) => string): Late | undefined {
     const file = join(this.#held, name)
+    const stats = lstatSync(file, { bigint: true })
+    if (Date.now() - Number(stats.ctimeMs) < this.#holdMs) return undefined
     const [hash, , ...rest] = name.split('.')
     const key = rest.join('.')
     const path = pathOf(key)
     const there = statsOf(join(this.root, path))
-    const isItself = there && isFileItself(there, lstatSync(file, { bigint: true }))
+    const isItself = there && isFileItself(there, stats)
     if (isItself || hash === hashOfFile(file)) {
       unlinkSync(file)
       return undefined

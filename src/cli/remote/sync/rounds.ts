@@ -202,11 +202,15 @@ export class Rounds {
     const removals = doing(actions, 'remove')
     const confirmed = await this.#confirmed(removals)
     const done: Done = { changes: [], open: [], again: confirmed.length < removals.length }
-    const all = [...doing(actions, 'agree', 'receive', 'conflict'), ...confirmed]
+    // Removals make room.
+    const all = [...confirmed, ...doing(actions, 'agree', 'receive', 'conflict')]
     for (let at = 0; at < all.length; at += AT_ONCE) {
       signal.throwIfAborted()
-      for (const action of all.slice(at, at + AT_ONCE)) this.#attempt(action, done)
-      this.#record(done.changes.splice(0))
+      try {
+        for (const action of all.slice(at, at + AT_ONCE)) this.#attempt(action, done)
+      } finally {
+        this.#record(done.changes.splice(0))
+      }
       progress(Math.min(all.length, at + AT_ONCE), all.length)
     }
     this.#record(doing(actions, 'forget').map(({ key }) => ({ key, gone: true })))

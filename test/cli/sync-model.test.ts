@@ -1,0 +1,294 @@
+/**
+ * Both sides at once, against a model: programs write, change, remove and rename on either side, also
+ * between any two steps of a sync, and a sync ends at any of them, as if it were killed. No line that
+ * anybody wrote is ever lost: it is in a file, beside one, or in a version of a memory.
+ */
+import {
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
+import { dirname, join } from 'node:path'
+import { AgentHome } from 'agent-home-client'
+import fc from 'fast-check'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { Folder } from '../../src/cli/remote/sync/folder.ts'
+import { pathsUnder } from '../../src/cli/remote/sync/paths.ts'
+import { type Round, Rounds } from '../../src/cli/remote/sync/rounds.ts'
+import { openFolderState } from '../../src/store/folder-state.ts'
+import { type OpenedHome, openHome } from '../client/opened.ts'
+import { times } from '../effort.ts'
+import { filesIn, freshFolder, removeFolders } from './sync.ts'
+
+let opened: OpenedHome
+beforeAll(async () => {
+  opened = await openHome()
+})
+afterAll(async () => {
+  await opened.close()
+  removeFolders()
+})
+
+const paths = pathsUnder('')
+
+/** A file, a directory of the same name, and what only a hash can say. */
+const PATHS = ['a', 'b.md', 'd/c', 'd', 'ü']
+
+const LINES = 6
+
+class Killed extends Error {}
+
+interface Deed {
+  readonly side: 'here' | 'there'
+  readonly does: 'write' | 'change' | 'append' | 'remove' | 'rename' | 'empty' | 'nothing'
+  readonly path: string
+  readonly to: string
+  readonly line: number
+}
+
+const deed: fc.Arbitrary<Deed> = fc.record({
+  side: fc.constantFrom('here', 'there'),
+  does: fc.constantFrom(
+    ...(['write', 'change', 'change', 'change', 'append', 'remove', 'rename', 'empty'] as const),
+  ),
+  path: fc.constantFrom('a', 'a', ...PATHS),
+  to: fc.constantFrom(...PATHS),
+  line: fc.nat(LINES - 1),
+})
+
+const step = fc.oneof(
+  deed.map((each) => ({ deed: each })),
+  fc.record({
+    /** Happens before the nth step of a sync. */
+    meanwhile: fc.array(fc.tuple(fc.nat(12), deed), { maxLength: 3 }),
+    killedAt: fc.option(fc.nat(14), { nil: undefined, freq: 3 }),
+    solve: fc.boolean(),
+  }),
+)
+
+const wordsIn = (text: string): string[] => text.match(/w\d+\./g) ?? []
+
+/** What everybody does, and what must be kept of it. */
+class World {
+  readonly directory = freshFolder()
+  readonly #home: AgentHome
+  readonly #kept = new Set<string>()
+  /** Words that were ever in a memory: versions keep them. */
+  readonly #remembered = new Set<string>()
+  #count = 0
+
+  constructor(home: AgentHome) {
+    this.#home = home
+  }
+
+  #word(): string {
+    const word = `w${this.#count++}.`
+    this.#kept.add(word)
+    return word
+  }
+
+  #changed(text: string | undefined, { does, line }: Deed): string {
+    if (does === 'empty') return ''
+    if (text === undefined || does === 'write') {
+      return Array.from({ length: LINES }, (_, at) => `line ${at} ${this.#word()}\n`).join('')
+    }
+    if (does === 'append') return `${text}more ${this.#word()}\n`
+    const lines = text.split('\n')
+    return lines.toSpliced(Math.min(line, lines.length - 1), 1, `new ${this.#word()}`).join('\n')
+  }
+
+  /** Whoever overwrites or removes a file may: what is nowhere else is no loss of ours. */
+  #give(text: string, wasIn: string): void {
+    const elsewhere = Object.entries(filesIn(this.directory))
+      .filter(([path]) => path !== wasIn)
+      .flatMap(([, other]) => wordsIn(other))
+    for (const word of wordsIn(text)) {
+      if (!this.#remembered.has(word) && !elsewhere.includes(word)) this.#kept.delete(word)
+    }
+  }
+
+  #file(path: string): string | undefined {
+    const file = join(this.directory, path)
+    return statSync(file, { throwIfNoEntry: false })?.isFile()
+      ? readFileSync(file, 'utf8')
+      : undefined
+  }
+
+  #doHere(deed: Deed): void {
+    const file = join(this.directory, deed.path)
+    const text = this.#file(deed.path)
+    const isTaken = existsSync(file) || this.#file(dirname(deed.path)) !== undefined
+    if (text === undefined && isTaken) return
+    if (deed.does === 'remove') {
+      if (text !== undefined) this.#give(text, deed.path)
+      rmSync(file, { force: true })
+      return
+    }
+    if (deed.does === 'rename') {
+      const to = join(this.directory, deed.to)
+      if (text === undefined || existsSync(to) || !existsSync(dirname(to))) return
+      renameSync(file, to)
+      return
+    }
+    const next = this.#changed(text, deed)
+    mkdirSync(dirname(file), { recursive: true })
+    // As most programs do: in place.
+    writeFileSync(file, next)
+    for (const word of wordsIn(text ?? '')) if (!next.includes(word)) this.#give(word, deed.path)
+  }
+
+  async #doThere(deed: Deed): Promise<void> {
+    const key = paths.keyOf(deed.path)
+    const memory = await this.#home.read(key)
+    const expectedVersion = memory?.version ?? 0
+    if (deed.does === 'remove' || deed.does === 'empty') {
+      if (memory) await this.#home.delete(key, { expectedVersion })
+      return
+    }
+    if (deed.does === 'rename') {
+      const to = paths.keyOf(deed.to)
+      const isPlain = [key, to].every((each) => !each.startsWith('sha256.'))
+      if (!memory || !isPlain) return
+      await this.#home.rename(key, to, { expectedVersion }).catch(() => undefined)
+      return
+    }
+    const path = paths.said(deed.path)
+    const metadata = path === undefined ? {} : { path }
+    const text = this.#changed(memory?.metadata.empty ? '' : memory?.text, deed)
+    await this.#home.write(key, text, { expectedVersion, metadata })
+  }
+
+  async do(deed: Deed): Promise<void> {
+    if (deed.side === 'here') this.#doHere(deed)
+    else await this.#doThere(deed)
+    await this.remember()
+  }
+
+  async remember(): Promise<void> {
+    for await (const { text = '' } of this.#home.list({ view: 'whole' })) {
+      for (const word of wordsIn(text)) this.#remembered.add(word)
+    }
+  }
+
+  /** Held files are the sync's own memory of what it replaced, and count for nothing. */
+  lost(): string[] {
+    const here = new Set(Object.values(filesIn(this.directory)).flatMap(wordsIn))
+    return [...this.#kept].filter((word) => !here.has(word) && !this.#remembered.has(word))
+  }
+
+  async memories(): Promise<Record<string, string>> {
+    const all = await Array.fromAsync(this.#home.list({ view: 'whole' }))
+    return Object.fromEntries(
+      all.map(({ key, text = '', metadata }) => [
+        paths.pathOf(key, metadata) ?? key,
+        metadata.empty === true && text === '\n' ? '' : text,
+      ]),
+    )
+  }
+
+  /** Somebody has brought both together, and keeps the file. */
+  solve(): void {
+    for (const path of Object.keys(filesIn(this.directory))) {
+      if (path.endsWith('.theirs') && !path.includes('.late')) rmSync(join(this.directory, path))
+    }
+  }
+}
+
+interface Interruptions {
+  readonly meanwhile?: readonly (readonly [number, Deed])[]
+  readonly killedAt?: number | undefined
+}
+
+/** One run of the command, whose every step somebody may come before. */
+async function sync(
+  world: World,
+  token: string,
+  { meanwhile = [], killedAt }: Interruptions = {},
+): Promise<Round | undefined> {
+  let steps = 0
+  const before = async (): Promise<void> => {
+    const now = steps++
+    for (const [at, deed] of meanwhile) if (at === now) await world.do(deed)
+    if (now === killedAt) throw new Killed()
+  }
+  const folder = new Folder(world.directory)
+  const state = openFolderState(join(world.directory, '.agent-home/state.db'))
+  folder.removeParts()
+  const fetching: typeof fetch = async (...args) => {
+    await before()
+    await world.remember()
+    const response = await fetch(...args)
+    await world.remember()
+    await before()
+    return response
+  }
+  const home = new AgentHome({ url: opened.url, token, fetch: fetching, retries: 0 })
+  const rounds = new Rounds({
+    home,
+    folder,
+    state: {
+      ...state,
+      record(changes) {
+        // A transaction is whole or not at all.
+        if (steps++ === killedAt) throw new Killed()
+        state.record(changes)
+        if (steps++ === killedAt) throw new Killed()
+      },
+    },
+    paths,
+    readOnly: false,
+    mayDelete: true,
+    tell: () => {},
+    progress: () => {},
+    signal: new AbortController().signal,
+  })
+  try {
+    for (let count = 0; ; count++) {
+      const round = await rounds.round()
+      if (!round.again || count === 8) return round
+    }
+  } catch (error) {
+    let cause: unknown = error
+    while (cause instanceof Error && !(cause instanceof Killed)) cause = cause.cause
+    if (!(cause instanceof Killed)) throw error
+    return undefined
+  } finally {
+    state.close()
+  }
+}
+
+test('no line that anybody wrote is lost, and both sides become the same', async () => {
+  const property = fc.asyncProperty(fc.array(step, { maxLength: 14 }), async (steps) => {
+    const { home, token } = await opened.born()
+    const world = new World(home)
+    for (const each of steps) {
+      if ('deed' in each) {
+        await world.do(each.deed)
+        continue
+      }
+      if (each.solve) world.solve()
+      await sync(world, token, each)
+      await world.remember()
+      expect(world.lost()).toEqual([])
+    }
+    let round = await sync(world, token)
+    for (let count = 0; count < 4; count++) {
+      world.solve()
+      round = await sync(world, token)
+    }
+    expect(world.lost()).toEqual([])
+    expect(round?.again).toBe(false)
+    const left = new Set(round?.open.map(({ path }) => path))
+    expect([...left].filter((path) => !path.startsWith('d'))).toEqual([])
+    const same = (texts: Record<string, string>) =>
+      Object.entries(texts)
+        .filter(([path]) => !left.has(path) && !path.endsWith('.theirs'))
+        .toSorted()
+    expect(same(await world.memories())).toEqual(same(filesIn(world.directory)))
+  })
+  await fc.assert(property, { numRuns: times(160) })
+})

@@ -1,0 +1,198 @@
+/** `agent-home sync` as a process: killed, on a full disk, and watching. */
+import {
+  appendFileSync,
+  existsSync,
+  mkdirSync,
+  renameSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs'
+import { join } from 'node:path'
+import { AgentHome } from 'agent-home-client'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { filesIn, textsIn } from '../cli/sync.ts'
+import { timesPromised } from '../effort.ts'
+import { birth } from './calls.ts'
+import { fill, lackingMounts, mountSmall, skipping, unmountAll } from './full-disk.ts'
+import { cleanUp, freshDirectory, launch, type Program, type Server, serve } from './program.ts'
+
+let server: Server
+beforeAll(async () => {
+  const env = { BIRTHS_PER_HOUR_PER_ADDRESS: '0', WRITES_PER_MINUTE: '0', READS_PER_MINUTE: '0' }
+  server = await serve({ directory: freshDirectory(), env })
+})
+afterAll(async () => {
+  unmountAll()
+  await cleanUp()
+})
+
+interface Kept {
+  readonly directory: string
+  readonly home: AgentHome
+  readonly start: (...args: string[]) => Program
+  readonly put: (path: string, text: string) => void
+}
+
+async function keep(directory = join(freshDirectory(), 'notes'), url = server.url): Promise<Kept> {
+  const { token } = await birth(server.url)
+  mkdirSync(directory, { recursive: true })
+  const env = { AGENT_HOME_URL: url, AGENT_HOME_TOKEN: token }
+  return {
+    directory,
+    home: new AgentHome({ url: server.url, token }),
+    start: (...args) =>
+      launch({ directory: freshDirectory(), env, args: ['sync', directory, ...args] }),
+    put(path, text) {
+      mkdirSync(join(directory, path, '..'), { recursive: true })
+      // Whole at once, as careful programs do.
+      writeFileSync(join(directory, '..', 'part'), text)
+      renameSync(join(directory, '..', 'part'), join(directory, path))
+    },
+  }
+}
+
+const same = async ({ home, directory }: Kept): Promise<boolean> => {
+  const [files, memories] = [filesIn(directory), await textsIn(home)]
+  const named = Object.fromEntries(
+    Object.entries(files).map(([path, text]) => [path.replaceAll('/', '..'), text]),
+  )
+  return (
+    JSON.stringify(Object.entries(named).toSorted()) ===
+    JSON.stringify(Object.entries(memories).toSorted())
+  )
+}
+
+test('killed at any moment, under changes on both sides, it loses nothing', async () => {
+  const kept = await keep()
+  const { home, directory, start, put } = kept
+  const FILES = 40
+  const written = new Set<string>()
+  let count = 0
+  const word = (): string => {
+    const made = `w${count++}.`
+    written.add(made)
+    return made
+  }
+  /** Lines of one side, and of the other, so that neither writes over the other's. */
+  const textOf = (side: string) => `${side} ${word()}\n`
+  for (let n = 0; n < FILES; n++) put(`d/f${n}`, textOf('first'))
+  for (let n = 0; n < FILES; n++) await home.append(`g${n}`, textOf('first'))
+  for (let killed = 0; killed < timesPromised(24); killed++) {
+    const program = start()
+    // One after the other, so the kills fall on other steps each time.
+    for (let n = 0; n < killed; n++) {
+      const at = (killed * 7 + n) % FILES
+      if (existsSync(join(directory, `d/f${at}`))) {
+        appendFileSync(join(directory, `d/f${at}`), textOf('here'))
+      }
+      await home.append(`g${at}`, textOf('there'))
+    }
+    if (killed % 4 !== 3) await program.kill('SIGKILL')
+    else await program.ended
+  }
+  for (let rounds = 0; rounds < 3; rounds++) await start().ended
+  const versions = await wordsEver(home)
+  const here = Object.values(filesIn(directory)).join('\n')
+  const lost = [...written].filter((each) => !versions.has(each) && !here.includes(each))
+  expect(lost).toEqual([])
+  expect(await same(kept)).toBe(true)
+})
+
+async function wordsEver(home: AgentHome): Promise<Set<string>> {
+  const file = await new Response(await home.export({ history: true })).text()
+  return new Set(file.match(/w\d+\./g) ?? [])
+}
+
+describe('watching', () => {
+  test('changes go to the other side as they happen, and a signal ends it', async () => {
+    const kept = await keep()
+    const { home, directory, start, put } = kept
+    put('a', 'a\n')
+    const program = start('--watch')
+    await program.says(/sent a\n/)
+    await home.write('d..b', 'b\n', { expectedVersion: 0 })
+    await program.says(/received d\/b\n/)
+    put('d/c', 'c\n')
+    await program.says(/sent d\/c\n/)
+    rmSync(join(directory, 'a'))
+    await program.says(/deleted a\n/)
+    renameSync(join(directory, 'd/c'), join(directory, 'd/e'))
+    await program.says(/renamed d\/c to d\/e\n/)
+    await home.delete('d..b', { expectedVersion: 1 })
+    await program.says(/removed d\/b\n/)
+    put('d/e', 'mine\n')
+    await program.says(/sent d\/e\n/)
+    expect(await same(kept)).toBe(true)
+    const { signal } = await program.kill('SIGTERM')
+    expect(signal).toBe('SIGTERM')
+    expect(existsSync(join(directory, '.agent-home/state.db-journal'))).toBe(false)
+  })
+
+  test('a conflict is told once, and ends when what is beside the file is removed', async () => {
+    const { home, directory, start, put } = await keep()
+    put('p', 'mine\n')
+    await home.write('p', 'theirs\n', { expectedVersion: 0 })
+    const program = start('--watch', '--json')
+    await program.says(/"did":"conflict","path":"p","key":"p","beside":"p.theirs"/)
+    put('p', 'both\n')
+    rmSync(join(directory, 'p.theirs'))
+    await program.says(/"did":"sent","path":"p"/)
+    const { output } = await program.kill('SIGINT')
+    expect(output.match(/conflict/g)).toHaveLength(1)
+    expect(await textsIn(home)).toEqual({ p: 'both\n' })
+  })
+
+  test('a home that is away is waited for, and what happened meanwhile is made up for', async () => {
+    const data = freshDirectory()
+    const first = await serve({ directory: data })
+    const { port } = new URL(first.url)
+    const { token } = await birth(first.url)
+    const directory = join(freshDirectory(), 'notes')
+    mkdirSync(directory)
+    writeFileSync(join(directory, 'a'), 'a\n')
+    const env = { AGENT_HOME_URL: first.url, AGENT_HOME_TOKEN: token }
+    const args = ['sync', directory, '--watch']
+    const program = launch({ directory: freshDirectory(), env, args })
+    await program.says(/sent a\n/)
+    await first.kill('SIGTERM')
+    writeFileSync(join(directory, 'b'), 'b\n')
+    await program.says(/It is tried again\.\n/)
+    const second = await serve({ directory: data, env: { PORT: port } })
+    await program.says(/The home answers again\.\n/)
+    const home = new AgentHome({ url: second.url, token })
+    expect(await textsIn(home)).toEqual({ a: 'a\n', b: 'b\n' })
+    await home.write('c', 'c\n', { expectedVersion: 0 })
+    await program.says(/received c\n/)
+    await program.kill('SIGTERM')
+  })
+})
+
+describe.skipIf(skipping('a full directory', lackingMounts()))('with no room', () => {
+  test('nothing is lost, the sentence says why, and the next sync goes on', async () => {
+    const directory = mountSmall(8 * 1_048_576)
+    const kept = await keep(directory)
+    const { home, start } = kept
+    const text = 'x'.repeat(16_000)
+    writeFileSync(join(directory, 'mine'), 'mine\n')
+    expect((await start().ended).code).toBe(0)
+    for (let n = 0; n < 50; n++) await home.write(`f${n}`, text, { expectedVersion: 0 })
+    await home.write('mine', 'theirs\n', { expectedVersion: 1 })
+    const filler = join(directory, '.filler')
+    fill(filler)
+    const full = await start().ended
+    expect(full.code).toBe(1)
+    expect(full.output).toMatch(/ENOSPC|is full/)
+    truncateSync(filler, statSync(filler).size - 200_000)
+    expect((await start().ended).code).toBe(1)
+    for (const [path, each] of Object.entries(filesIn(directory))) {
+      if (path.startsWith('f')) expect(each === text).toBe(true)
+      if (path === 'mine') expect(each).toMatch(/^(mine|theirs)\n$/)
+    }
+    rmSync(filler)
+    expect((await start().ended).code).toBe(0)
+    expect(await same(kept)).toBe(true)
+    expect(await textsIn(home)).toMatchObject({ mine: 'theirs\n', f49: text })
+  })
+})
