@@ -413,6 +413,34 @@ describe('what stops it', () => {
     await small.close()
   })
 
+  test('a home with another history than the one that was seen, and one at earlier versions', async () => {
+    const { sync, put, directory, memories } = await synced(opened)
+    put('a', 'a')
+    await sync()
+    const file = join(directory, '.agent-home/state.db')
+    const state = openFolderState(file)
+    const head = state.note('head') ?? ''
+    state.setNote('head', JSON.stringify({ ...JSON.parse(head), hash: '00'.repeat(32) }))
+    state.close()
+    put('a', 'b')
+    const changed = await sync()
+    expect(changed.code).toBe(3)
+    expect(changed.stderr).toContain('its history was changed')
+    expect(changed.stderr).toContain('remove .agent-home from the directory and sync again')
+
+    const earlier = openFolderState(file)
+    earlier.setNote('head', head)
+    earlier.record(earlier.load().map((each) => ({ ...each, version: 7 })))
+    earlier.close()
+    const turned = await sync()
+    expect(turned.code).toBe(3)
+    expect(turned.stderr).toContain('The home is at earlier versions than it was')
+    expect(await memories()).toEqual({ a: 'a' })
+
+    rmSync(join(directory, '.agent-home'), { recursive: true })
+    expect((await sync()).stdout).toContain('conflict a: ')
+  })
+
   test('a second sync of the directory, for as long as the first is there', async () => {
     const { sync, directory } = await synced(opened)
     await sync()

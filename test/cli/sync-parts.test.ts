@@ -1,0 +1,230 @@
+/** What `agent-home sync` is made of: names, the disk, and what stands between two looks. */
+import {
+  closeSync,
+  existsSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import fc from 'fast-check'
+import { afterAll, describe, expect, test } from 'vitest'
+import { Folder } from '../../src/cli/remote/sync/folder.ts'
+import { clashes, pathsUnder } from '../../src/cli/remote/sync/paths.ts'
+import { type Common, isTurnedBack, plan, type Remembered } from '../../src/cli/remote/sync/plan.ts'
+import { openFolderState } from '../../src/store/folder-state.ts'
+import { filesIn, freshFolder, removeFolders } from './sync.ts'
+
+afterAll(removeFolders)
+
+const LINUX = { ignoresCase: false, ignoresForm: false }
+const MAC = { ignoresCase: true, ignoresForm: true }
+
+describe('names', () => {
+  const name = fc.stringMatching(/^[\w. ü-]{1,20}$/)
+  const path = fc.array(name, { minLength: 1, maxLength: 4 }).map((names) => names.join('/'))
+  const prefix = fc.constantFrom('', 'memories..', 'a..b..', 'notes.', 'x-')
+
+  test('each path has one key, which leads back to it, and no two have the same', () => {
+    fc.assert(
+      fc.property(prefix, path, path, (under, one, other) => {
+        const { keyOf, pathOf, said, isWithin } = pathsUnder(under)
+        const key = keyOf(one)
+        expect(key).toMatch(/^[\w.-]{1,100}$/)
+        const metadata = { path: said(one) }
+        expect(isWithin(key, metadata)).toBe(true)
+        const isHidden = one
+          .split('/')
+          .some((each) => each.startsWith('.') || each.endsWith('.theirs'))
+        expect(pathOf(key, metadata)).toBe(isHidden ? undefined : one)
+        if (one !== other) expect(keyOf(other)).not.toBe(key)
+      }),
+    )
+  })
+
+  test('plain ones are readable', () => {
+    const { keyOf } = pathsUnder('')
+    expect(keyOf('a/b.md')).toBe('a..b.md')
+    expect(keyOf('sha256.0000')).toMatch(/^sha256\.[0-9a-f]{64}$/)
+  })
+})
+
+describe('files that would be one', () => {
+  const left = (wanted: string[], there: string[], folding = MAC) => [
+    ...clashes(
+      wanted,
+      there.map((path) => ({ path })),
+      folding,
+    ).keys(),
+  ]
+
+  test('where case does not count, none of them is written', () => {
+    expect(left(['Plan.md', 'plan.md', 'other'], [])).toEqual(['plan.md', 'Plan.md'])
+    expect(left(['Plan.md'], ['plan.md'])).toEqual(['Plan.md'])
+    expect(left(['Notes/a', 'notes/b'], [])).toEqual(['notes/b', 'Notes/a'])
+    expect(left(['notes/b'], ['Notes/a'])).toEqual(['notes/b'])
+    expect(left(['straße', 'STRASSE'], [])).toHaveLength(2)
+    expect(left(['Plan.md', 'plan.md', 'Notes/a', 'notes/b'], ['PLAN.md'], LINUX)).toEqual([])
+  })
+
+  test('where letters have one form, the other forms are left', () => {
+    const composed = 'caf\u00e9'
+    const apart = composed.normalize('NFD')
+    expect(left([composed, apart], [])).toEqual([apart])
+    expect(left([composed, apart], [], LINUX)).toEqual([])
+  })
+
+  test('a file is no directory', () => {
+    expect(left(['a', 'a/b'], [], LINUX)).toEqual(['a/b', 'a'])
+    expect(left(['a/b'], ['a'], LINUX)).toEqual(['a/b'])
+    expect(left(['a'], ['a/b'], LINUX)).toEqual(['a'])
+    expect(left(['a/c', 'a/d/e'], ['a/b'], LINUX)).toEqual([])
+  })
+
+  test('what is written has the rest of the plan done all the same', () => {
+    const memories = new Map<string, Remembered>(
+      ['Plan', 'plan', 'other'].map((key) => [key, { version: 1, metadata: {}, text: key }]),
+    )
+    const disk = { files: new Map(), unfit: new Map(), besides: new Set<string>(), standing: [] }
+    const paths = pathsUnder('')
+    const sides = { disk, memories, state: new Map(), paths, readOnly: false }
+    const does = (folding: typeof MAC) => plan({ ...sides, folding }).map((each) => each.does)
+    expect(does(MAC)).toEqual(['leave', 'leave', 'receive'])
+    expect(does(LINUX)).toEqual(['receive', 'receive', 'receive'])
+  })
+})
+
+test('a home with an earlier version of anything was turned back', () => {
+  const state = new Map<string, Common>([['a', { path: 'a', version: 3, text: 'a' }]])
+  const at = (version: number) => new Map<string, Remembered>([['a', { version, metadata: {} }]])
+  expect(isTurnedBack(at(2), state)).toBe(true)
+  expect(isTurnedBack(at(3), state)).toBe(false)
+  expect(isTurnedBack(new Map(), state)).toBe(false)
+})
+
+describe('a file that a program changes meanwhile', () => {
+  const at = { key: 'a', path: 'a' }
+  const fresh = (text: string, holdMs = 0) => {
+    const directory = freshFolder()
+    writeFileSync(join(directory, 'a'), text)
+    return { directory, folder: new Folder(directory, { holdMs }), file: join(directory, 'a') }
+  }
+
+  test('is not replaced, not removed, and not created over', () => {
+    const { directory, folder, file } = fresh('new')
+    expect(folder.write(at, 'theirs', 'old')).toBe('raced')
+    expect(folder.remove(at, 'old')).toBe('raced')
+    expect(folder.write(at, 'theirs', undefined)).toBe('raced')
+    expect(readFileSync(file, 'utf8')).toBe('new')
+    expect(readdirSync(join(directory, '.agent-home'))).toEqual(['held'])
+    expect(readdirSync(join(directory, '.agent-home/held'))).toEqual([])
+    rmSync(file)
+    expect(folder.write(at, 'theirs', 'old')).toBe('raced')
+    expect(existsSync(file)).toBe(false)
+  })
+
+  test.each(['write', 'remove'] as const)('and had open before a %s is rescued', (does) => {
+    const { directory, folder, file } = fresh('old\n')
+    const fd = openSync(file, 'a')
+    const outcome =
+      does === 'write' ? folder.write(at, 'new\n', 'old\n') : folder.remove(at, 'old\n')
+    expect(outcome).toBe('done')
+    writeSync(fd, 'late\n')
+    closeSync(fd)
+    const pathOf = () => 'a'
+    expect(folder.rescue(pathOf)).toEqual([{ key: 'a', name: 'a.late.theirs' }])
+    expect(folder.rescue(pathOf)).toEqual([])
+    const kept = { 'a.late.theirs': 'old\nlate\n' }
+    expect(filesIn(directory)).toEqual(does === 'write' ? { a: 'new\n', ...kept } : kept)
+  })
+
+  test('may take its time', () => {
+    const { folder, file } = fresh('old\n', 1_000_000)
+    const fd = openSync(file, 'a')
+    folder.write(at, 'new\n', 'old\n')
+    expect(folder.rescue(() => 'a')).toEqual([])
+    writeSync(fd, 'late\n')
+    closeSync(fd)
+    expect(readdirSync(join(folder.root, '.agent-home/held'))).toHaveLength(1)
+  })
+
+  test('what was only held is let go', () => {
+    const { directory, folder } = fresh('old\n')
+    folder.write(at, 'new\n', 'old\n')
+    expect(folder.rescue(() => 'a')).toEqual([])
+    expect(readdirSync(join(directory, '.agent-home/held'))).toEqual([])
+  })
+})
+
+describe('links', () => {
+  test('on the way to a file: nothing is written, removed or read beyond them', () => {
+    const [directory, outside] = [freshFolder(), freshFolder()]
+    writeFileSync(join(outside, 'a'), 'of others')
+    symlinkSync(outside, join(directory, 'd'))
+    const folder = new Folder(directory)
+    const at = { key: 'd..a', path: 'd/a' }
+    expect(() => folder.write(at, 'x', 'of others')).toThrow()
+    expect(() => folder.write({ ...at, path: 'd/b' }, 'x', undefined)).toThrow()
+    expect(() => folder.remove(at, 'of others')).toThrow()
+    expect(() => folder.putBeside('d/a', 'x')).toThrow()
+    expect(filesIn(outside)).toEqual({ a: 'of others' })
+    expect([...folder.scan().files]).toEqual([])
+  })
+
+  test('in the place of a file, or of what is ours', () => {
+    const [directory, outside] = [freshFolder(), freshFolder()]
+    writeFileSync(join(outside, 'a'), 'old')
+    symlinkSync(join(outside, 'a'), join(directory, 'a'))
+    const folder = new Folder(directory)
+    expect(() => folder.write({ key: 'a', path: 'a' }, 'new', 'old')).toThrow('it is a link')
+    expect(() => folder.remove({ key: 'a', path: 'a' }, 'old')).toThrow('it is a link')
+    expect(readFileSync(join(outside, 'a'), 'utf8')).toBe('old')
+    const other = freshFolder()
+    symlinkSync(outside, join(other, '.agent-home'))
+    expect(() => new Folder(other)).toThrow('is no directory')
+    expect(readdirSync(outside)).toEqual(['a'])
+  })
+})
+
+test('a directory that is another now is not taken for an empty one', () => {
+  const directory = join(freshFolder(), 'notes')
+  mkdirSync(directory)
+  const folder = new Folder(directory)
+  renameSync(directory, `${directory}.away`)
+  mkdirSync(directory)
+  expect(() => folder.scan()).toThrow('is no longer the directory that it was')
+})
+
+test('what is ours is readable only for its owner', () => {
+  const directory = freshFolder()
+  new Folder(directory)
+  expect(statSync(join(directory, '.agent-home')).mode & 0o077).toBe(0)
+})
+
+test('state is what was recorded last, and a later format is refused', () => {
+  const file = join(freshFolder(), 'state.db')
+  const state = openFolderState(file)
+  const row = { key: 'a', path: 'a', version: 1, text: 'a\r\n\ufeff' }
+  const beside = { version: 2, text: '' }
+  state.record([row, { ...row, key: 'b', beside }, { ...row, key: 'c' }])
+  state.record([{ key: 'c', gone: true }])
+  state.setNote('agent', 'x')
+  expect(() => openFolderState(file)).toThrow('locked')
+  state.close()
+  const again = openFolderState(file)
+  expect(again.load()).toEqual([row, { ...row, key: 'b', beside }])
+  expect(again.note('agent')).toBe('x')
+  again.close()
+  const db = new DatabaseSync(file)
+  db.exec('PRAGMA user_version = 2')
+  db.close()
+  expect(() => openFolderState(file)).toThrow('it has format 2')
+})
