@@ -1,5 +1,5 @@
 /** What `agent-home sync` is made of: names, the disk, and what stands between two looks. */
-import {
+import fs, {
   closeSync,
   existsSync,
   mkdirSync,
@@ -13,6 +13,7 @@ import {
   writeFileSync,
   writeSync,
 } from 'node:fs'
+import { syncBuiltinESMExports } from 'node:module'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import fc from 'fast-check'
@@ -24,6 +25,20 @@ import { openFolderState } from '../../src/store/folder-state.ts'
 import { filesIn, freshFolder, removeFolders } from './sync.ts'
 
 afterAll(removeFolders)
+
+/** Before the next call of this function of Node's. */
+function meanwhile(name: 'fsyncSync' | 'renameSync', work: () => void): void {
+  const own = fs[name]
+  const put = (each: unknown) => {
+    Object.assign(fs, { [name]: each })
+    syncBuiltinESMExports()
+  }
+  put((...args: Parameters<typeof own>) => {
+    put(own)
+    work()
+    return (own as (...all: typeof args) => void)(...args)
+  })
+}
 
 const LINUX = { ignoresCase: false, ignoresForm: false }
 const MAC = { ignoresCase: true, ignoresForm: true }
@@ -129,6 +144,32 @@ describe('a file that a program changes meanwhile', () => {
     rmSync(file)
     expect(folder.write(at, 'theirs', 'old')).toBe('raced')
     expect(existsSync(file)).toBe(false)
+  })
+
+  const programs = {
+    'by renaming': (file: string) => {
+      writeFileSync(`${file}.part`, 'of a program')
+      renameSync(`${file}.part`, file)
+    },
+    'in place': (file: string) => writeFileSync(file, 'of a program'),
+  }
+
+  test.each(Object.keys(programs))('%s between two steps of ours is not overwritten', (how) => {
+    const program = programs[how as keyof typeof programs]
+    const written = fresh('old')
+    meanwhile('fsyncSync', () => program(written.file))
+    expect(written.folder.write(at, 'theirs', 'old')).toBe('raced')
+    expect(filesIn(written.directory)).toEqual({ a: 'of a program' })
+
+    const removed = fresh('old')
+    meanwhile('renameSync', () => program(removed.file))
+    expect(removed.folder.remove(at, 'old')).toBe('raced')
+    expect(filesIn(removed.directory)).toEqual({ a: 'of a program' })
+
+    const created = fresh('old')
+    meanwhile('fsyncSync', () => program(join(created.directory, 'b')))
+    expect(created.folder.write({ key: 'b', path: 'b' }, 'theirs', undefined)).toBe('raced')
+    expect(filesIn(created.directory)).toEqual({ a: 'old', b: 'of a program' })
   })
 
   test.each(['write', 'remove'] as const)('and had open before a %s is rescued', (does) => {

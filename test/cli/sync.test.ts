@@ -13,8 +13,12 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { join } from 'node:path'
+import { AgentHome } from 'agent-home-client'
 import { memoryHandlers } from 'agent-home-client/anthropic'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { Folder } from '../../src/cli/remote/sync/folder.ts'
+import { pathsUnder } from '../../src/cli/remote/sync/paths.ts'
+import { Rounds } from '../../src/cli/remote/sync/rounds.ts'
 import { openFolderState } from '../../src/store/folder-state.ts'
 import { type OpenedHome, openHome } from '../client/opened.ts'
 import { speak } from './spoken.ts'
@@ -464,6 +468,37 @@ describe('what stops it', () => {
   })
 })
 
+test('what a list leaves out, as of a memory that is renamed meanwhile, is asked for', async () => {
+  const { home, sync, put, directory, token, files } = await synced(opened)
+  put('a', 'a')
+  put('b', 'b')
+  await sync()
+  await home.delete('b', { expectedVersion: 1 })
+  const forgetful: typeof fetch = async (...args) => {
+    const response = await fetch(...args)
+    if (!String(args[0]).includes('/memories?')) return response
+    return Response.json({ memories: [], next: null })
+  }
+  const state = openFolderState(join(directory, '.agent-home/state.db'))
+  const told: string[] = []
+  const rounds = new Rounds({
+    home: new AgentHome({ url: opened.url, token, fetch: forgetful }),
+    folder: new Folder(directory),
+    state,
+    paths: pathsUnder(''),
+    readOnly: false,
+    mayDelete: false,
+    tell: ({ did, path }) => told.push(`${did} ${path}`),
+    progress: () => {},
+    signal: new AbortController().signal,
+  })
+  expect((await rounds.round()).again).toBe(true)
+  expect((await rounds.round()).again).toBe(false)
+  state.close()
+  expect(told).toEqual(['removed b'])
+  expect(files()).toEqual({ a: 'a' })
+})
+
 describe('a token with fewer rights', () => {
   test('a named key with a prefix keeps what it reaches', async () => {
     const { home, operator, beside, memories } = await synced(opened)
@@ -475,6 +510,25 @@ describe('a token with fewer rights', () => {
     expect((await limited.sync()).stdout).toBe('received a\nsent b\n1 received, 1 sent.\n')
     expect(limited.files()).toEqual({ a: 'a', b: 'b' })
     expect(await memories()).toEqual({ secret: 's', 'notes.a': 'a', 'notes.b': 'b' })
+  })
+
+  test('a directory of a home, with names that no key can say', async () => {
+    const { home, operator, beside } = await synced(opened)
+    await home.write('notes..a', 'a', { expectedVersion: 0 })
+    await home.write('notesx', 'x', { expectedVersion: 0 })
+    const key = await operator.createKey({ name: 'n', access: 'write', prefix: 'notes.' })
+    const [one, other] = [beside(key.token), beside(key.token)]
+    one.put('c d', 'with a space')
+    expect((await one.sync('--prefix', 'notes..')).code).toBe(0)
+    await other.sync('--prefix', 'notes..')
+    expect(other.files()).toEqual({ a: 'a', 'c d': 'with a space' })
+    const narrow = await operator.createKey({ name: 'd', access: 'write', prefix: 'notes..' })
+    const third = beside(narrow.token)
+    third.put('e f', 'out of reach')
+    const { code, stdout } = await third.sync()
+    expect(code).toBe(0)
+    expect(stdout).toContain('left alone e f: This named key grants access only')
+    expect(third.files()).toEqual({ a: 'a', 'e f': 'out of reach' })
   })
 
   test('--read-only sends nothing, and a key that only reads says so', async () => {
