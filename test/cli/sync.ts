@@ -1,17 +1,9 @@
 /** A directory and a home that are kept the same, in this process. */
-import {
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs'
-import { tmpdir } from 'node:os'
+import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { AgentHome } from 'agent-home-client'
 import type { OpenedHome } from '../client/opened.ts'
+import { databaseDirectory } from '../files.ts'
 import { speak } from './spoken.ts'
 
 export interface Synced {
@@ -51,7 +43,7 @@ export async function textsIn(home: AgentHome): Promise<Record<string, string>> 
 const directories: string[] = []
 
 export function freshFolder(): string {
-  const directory = mkdtempSync(join(tmpdir(), 'agent-home-sync-'))
+  const directory = databaseDirectory('agent-home-sync-')
   directories.push(directory)
   return directory
 }
