@@ -8,8 +8,14 @@ import { DatabaseSync } from 'node:sqlite'
 export interface Kept {
   readonly key: string
   readonly path: string
+  /** 0: it was none that the home has. */
   readonly version: number
-  readonly text: string
+  /** Undefined: nothing was common yet. */
+  readonly text: string | undefined
+  /** What was sent last, and the text of the file then: whether it arrived was not heard. */
+  readonly sent?: { readonly text: string; readonly from: string } | undefined
+  /** What the file was to become: it is not known whether it did. */
+  readonly received?: string | undefined
   /** A version of the home that waits beside the file. */
   readonly beside?: { readonly version: number; readonly text: string } | undefined
 }
@@ -39,8 +45,8 @@ const FORMAT = 1
 
 const SCHEMA = `
 CREATE TABLE IF NOT EXISTS files (
-  key TEXT PRIMARY KEY, path TEXT NOT NULL, version INTEGER NOT NULL, text TEXT NOT NULL,
-  besideVersion INTEGER, besideText TEXT
+  key TEXT PRIMARY KEY, path TEXT NOT NULL, version INTEGER NOT NULL, text TEXT,
+  besideVersion INTEGER, besideText TEXT, sentText TEXT, sentFrom TEXT, received TEXT
 ) STRICT;
 CREATE TABLE IF NOT EXISTS notes (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;
 PRAGMA user_version = ${FORMAT};
@@ -82,28 +88,45 @@ interface Row {
   readonly key: string
   readonly path: string
   readonly version: number
-  readonly text: string
+  readonly text: string | null
   readonly besideVersion: number | null
   readonly besideText: string | null
+  readonly sentText: string | null
+  readonly sentFrom: string | null
+  readonly received: string | null
 }
 
-const keptIn = ({ besideVersion, besideText, ...row }: Row): Kept => ({
+const keptIn = ({
+  text,
+  besideVersion,
+  besideText,
+  sentText,
+  sentFrom,
+  received,
+  ...row
+}: Row): Kept => ({
   ...row,
+  text: text ?? undefined,
+  ...(received !== null && { received }),
+  ...(sentText !== null && { sent: { text: sentText, from: sentFrom ?? '' } }),
   ...(besideVersion !== null && { beside: { version: besideVersion, text: besideText ?? '' } }),
 })
 
 /** Throws FolderStateError, as all that writes. */
 export function openFolderState(path: string): FolderState {
   const db = open(path)
-  const put = db.prepare('INSERT OR REPLACE INTO files VALUES (?, ?, ?, ?, ?, ?)')
+  const put = db.prepare('INSERT OR REPLACE INTO files VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)')
   const drop = db.prepare('DELETE FROM files WHERE key = ?')
   const get = db.prepare('SELECT value FROM notes WHERE name = ?')
   const set = db.prepare('INSERT OR REPLACE INTO notes VALUES (?, ?)')
 
   function change(each: Change): void {
     if ('gone' in each) return void drop.run(each.key)
-    const { key, path, version, text, beside } = each
-    put.run(key, path, version, text, beside?.version ?? null, beside?.text ?? null)
+    const { key, path, version, text, beside, sent, received } = each
+    put.run(
+      ...[key, path, version, text ?? null, beside?.version ?? null, beside?.text ?? null],
+      ...[sent?.text ?? null, sent?.from ?? null, received ?? null],
+    )
   }
 
   return {

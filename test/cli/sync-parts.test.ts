@@ -255,13 +255,14 @@ test('state is what was recorded last, and a later format is refused', () => {
   const state = openFolderState(file)
   const row = { key: 'a', path: 'a', version: 1, text: 'a\r\n\ufeff' }
   const beside = { version: 2, text: '' }
-  state.record([row, { ...row, key: 'b', beside }, { ...row, key: 'c' }])
+  const sent = { text: 'b', from: '' }
+  state.record([row, { ...row, key: 'b', beside, sent, received: '' }, { ...row, key: 'c' }])
   state.record([{ key: 'c', gone: true }])
   state.setNote('agent', 'x')
   expect(() => openFolderState(file)).toThrow('locked')
   state.close()
   const again = openFolderState(file)
-  expect(again.load()).toEqual([row, { ...row, key: 'b', beside }])
+  expect(again.load()).toEqual([row, { ...row, key: 'b', beside, sent, received: '' }])
   expect(again.note('agent')).toBe('x')
   again.close()
   const db = new DatabaseSync(file)

@@ -66,8 +66,8 @@ const same = async ({ home, directory }: Kept): Promise<boolean> => {
 
 test('killed at any moment, under changes on both sides, it loses nothing', async () => {
   const kept = await keep()
-  const { home, directory, start, put } = kept
-  const FILES = 40
+  const { home, directory, start } = kept
+  const FILES = 90
   const written = new Set<string>()
   let count = 0
   const word = (): string => {
@@ -75,23 +75,32 @@ test('killed at any moment, under changes on both sides, it loses nothing', asyn
     written.add(made)
     return made
   }
-  /** Lines of one side, and of the other, so that neither writes over the other's. */
-  const textOf = (side: string) => `${side} ${word()}\n`
-  for (let n = 0; n < FILES; n++) put(`d/f${n}`, textOf('first'))
-  for (let n = 0; n < FILES; n++) await home.append(`g${n}`, textOf('first'))
+  const lineOf = (side: string) => `${side} ${word()}\n`
+  const names = Array.from({ length: FILES }, (_, n) => n)
+  const changeHere = (n: number) => appendFileSync(join(directory, `d/f${n}`), lineOf('here'))
+  const changeThere = (some: readonly number[]) =>
+    home.batch(some.map((n) => ({ append: { key: `g${n}`, text: lineOf('there') } })))
+  mkdirSync(join(directory, 'd'))
+  for (const n of names) changeHere(n)
+  await changeThere(names)
+  let reached = 0
   for (let killed = 0; killed < timesPromised(24); killed++) {
     const program = start()
-    // One after the other, so the kills fall on other steps each time.
-    for (let n = 0; n < killed; n++) {
-      const at = (killed * 7 + n) % FILES
-      if (existsSync(join(directory, `d/f${at}`))) {
-        appendFileSync(join(directory, `d/f${at}`), textOf('here'))
-      }
-      await home.append(`g${at}`, textOf('there'))
-    }
-    if (killed % 4 !== 3) await program.kill('SIGKILL')
-    else await program.ended
+    // Each time after another of its lines, while both sides go on.
+    const said = new RegExp(`(?:[^\\n]*\\n){${1 + ((killed * 17) % (FILES + 20))}}`)
+    const isThere = program.says(said).then(
+      () => true,
+      () => false,
+    )
+    const some = names.filter((n) => (n * 7 + killed) % 3 === 0)
+    for (const n of some) changeHere(n)
+    await changeThere(some)
+    if (await isThere) reached++
+    await program.kill('SIGKILL')
+    for (const n of names) if (n % 2 === killed % 2) changeHere(n)
+    await changeThere(names.filter((n) => n % 2 === killed % 2))
   }
+  expect(reached).toBeGreaterThan(0)
   for (let rounds = 0; rounds < 3; rounds++) await start().ended
   const versions = await wordsEver(home)
   const here = Object.values(filesIn(directory)).join('\n')

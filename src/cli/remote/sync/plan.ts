@@ -6,9 +6,14 @@ import { clashes, type Folding, type Paths, type Standing } from './paths.ts'
 /** What a file and its memory had in common when they were last the same. */
 export interface Common {
   readonly path: string
-  /** Of the memory. */
+  /** Of the memory; 0: it was none that the home has. */
   readonly version: number
-  readonly text: string
+  /** Undefined: nothing was common yet. */
+  readonly text: string | undefined
+  /** What was sent last, and what the file was then, unless it is known to have arrived. */
+  readonly sent?: { readonly text: string; readonly from: string } | undefined
+  /** What the file was to become, unless it is known that it did. */
+  readonly received?: string | undefined
   /** The version that was put beside the file, until that is removed. */
   readonly beside?: { readonly version: number; readonly text: string } | undefined
 }
@@ -49,12 +54,15 @@ export type Action = Of &
         readonly version: number
         readonly text: string
         readonly expected: string | undefined
+        readonly base: string | undefined
       }
     | { readonly does: 'remove'; readonly expected: string }
     | {
         readonly does: 'send'
         readonly text: string
         readonly expectedVersion: number
+        /** What is common until it has arrived. */
+        readonly base: string | undefined
         /** The home deleted what was common. */
         readonly isRevival?: boolean
         /** The text of the file, of which this is a merge. */
@@ -94,13 +102,6 @@ interface Three {
   readonly version: number
 }
 
-const receive = (version: number, text: string, expected: string | undefined): Deed => ({
-  does: 'receive',
-  version,
-  text,
-  expected,
-})
-
 /** What one side removed and the other changed comes back: a removal undoes no change. */
 function deedOf({ yours, theirs, base, version }: Three): Deed {
   if (yours === theirs) {
@@ -109,18 +110,18 @@ function deedOf({ yours, theirs, base, version }: Three): Deed {
   if (theirs === undefined) {
     const text = yours ?? ''
     if (yours === base) return { does: 'remove', expected: text }
-    return { does: 'send', text, expectedVersion: 0, isRevival: base !== undefined }
+    return { does: 'send', text, expectedVersion: 0, base, isRevival: base !== undefined }
   }
+  const receive: Deed = { does: 'receive', version, text: theirs, expected: yours, base }
   if (yours === undefined) {
-    if (theirs === base) return { does: 'delete', expectedVersion: version }
-    return receive(version, theirs, undefined)
+    return theirs === base ? { does: 'delete', expectedVersion: version } : receive
   }
-  if (yours === base) return receive(version, theirs, yours)
-  if (theirs === base) return { does: 'send', text: yours, expectedVersion: version }
+  if (yours === base) return receive
+  if (theirs === base) return { does: 'send', text: yours, expectedVersion: version, base }
   const text = merged(base, theirs, yours)
   if (text === undefined) return { does: 'conflict', version, text: theirs }
-  if (text === theirs) return receive(version, theirs, yours)
-  return { does: 'send', text, expectedVersion: version, mergedFrom: yours }
+  if (text === theirs) return receive
+  return { does: 'send', text, expectedVersion: version, base, mergedFrom: yours }
 }
 
 /** The first of the nodes on the way to a path, and the path itself, that is left alone. */
@@ -158,7 +159,19 @@ function requiredFor(key: string, path: string, { disk, memories, state }: Sides
     const shown = common.beside
     return deedOf({ yours, theirs, base: shown.text, version })
   }
-  return deedOf({ yours, theirs, base: common?.text, version })
+  return deedOf({ yours, theirs, base: baseOf(common, { yours, theirs }), version })
+}
+
+/** What is there may be what came there without being recorded, as before a kill. */
+function baseOf(
+  common: Common | undefined,
+  { yours, theirs }: Pick<Three, 'yours' | 'theirs'>,
+): string | undefined {
+  if (!common) return undefined
+  const { text, sent, received } = common
+  if (sent && sent.text === theirs) return sent.from
+  if (received !== undefined && received === yours) return received
+  return text
 }
 
 const unsent = (action: Action): Action => {

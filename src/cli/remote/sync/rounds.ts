@@ -99,6 +99,18 @@ const keptOf = ({ key, path }: Action, version: number, text: string): Kept => (
   text,
 })
 
+/** Recorded before it is done, so that what came of it is known again after a kill. */
+const awaited = ({ key, path, base, text }: Doing<'receive'>): Kept => {
+  return { key, path, version: 0, text: base, received: text }
+}
+
+const intended = (action: Doing<'send'>): Kept => {
+  const { key, path, text, base, expectedVersion, mergedFrom } = action
+  // A merge is of another version than the common one.
+  const version = mergedFrom === undefined ? expectedVersion : 0
+  return { key, path, version, text: base, sent: { text, from: mergedFrom ?? text } }
+}
+
 const conflictOf = ({ key, path }: Action): Told => {
   return { did: 'conflict', path, key, beside: `${path}${THEIRS}` }
 }
@@ -206,8 +218,10 @@ export class Rounds {
     const all = [...confirmed, ...doing(actions, 'agree', 'receive', 'conflict')]
     for (let at = 0; at < all.length; at += AT_ONCE) {
       signal.throwIfAborted()
+      const some = all.slice(at, at + AT_ONCE)
+      this.#record(doing(some, 'receive').map(awaited))
       try {
-        for (const action of all.slice(at, at + AT_ONCE)) this.#attempt(action, done)
+        for (const action of some) this.#attempt(action, done)
       } finally {
         this.#record(done.changes.splice(0))
       }
@@ -267,10 +281,10 @@ export class Rounds {
 
   #putBeside(action: Doing<'conflict'>, done: Done): void {
     const { key, path, version, text } = action
-    const before = this.#common.get(key) ?? { version: 0, text: '' }
     done.open.push(conflictOf(action))
     this.#syncing.folder.putBeside(path, text)
-    done.changes.push({ ...before, key, path, beside: { version, text } })
+    const known = this.#common.get(key) ?? { version: 0, text: undefined }
+    done.changes.push({ ...known, key, path, beside: { version, text } })
   }
 
   async #doThere(actions: readonly Action[], memories: Map<string, Remembered>): Promise<There> {
@@ -309,6 +323,7 @@ export class Rounds {
     const isLeft = ({ operation }: Errand) => why !== undefined && !('delete' in operation)
     for (const errand of batch.filter(isLeft)) leave(errand, why ?? '', there)
     const sent = batch.filter((errand) => !isLeft(errand))
+    this.#record(sent.flatMap(({ actions }) => doing(actions, 'send').map(intended)))
     if (sent.length > 0) this.#heed(await send(this.#syncing.home, sent), memories, there)
   }
 
