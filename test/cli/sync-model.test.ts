@@ -227,9 +227,16 @@ async function sync(
   { meanwhile = [], killedAt }: Interruptions = {},
 ): Promise<Round | undefined> {
   let steps = 0
+  // Requests beside each other: one may be the last, while another waits for what somebody does.
+  const deeds: Promise<void>[] = []
   const before = async (): Promise<void> => {
     const now = steps++
-    for (const [at, deed] of meanwhile) if (at === now) await world.do(deed)
+    for (const [at, deed] of meanwhile) {
+      if (at !== now) continue
+      const done = world.do(deed)
+      deeds.push(done)
+      await done
+    }
     if (now === killedAt) throw new Killed()
   }
   const folder = new Folder(world.directory)
@@ -274,6 +281,7 @@ async function sync(
     if (!(cause instanceof Killed)) throw error
     return undefined
   } finally {
+    await Promise.all(deeds)
     state.close()
   }
 }
