@@ -1,7 +1,7 @@
 /** What the console has to copy for programs and shells, run as it was copied. */
 import { mkdirSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { join, resolve } from 'node:path'
+import { afterAll, beforeAll, expect, inject, test } from 'vitest'
 import { clients } from '../../src/web/console/agent/clients.ts'
 import { birth, type Tokens } from './calls.ts'
 import { cleanUp, freshDirectory, launch, pinnedNode, root, type Server, serve } from './program.ts'
@@ -51,4 +51,22 @@ test('JavaScript: the program runs with the file of its environment', async () =
   })
   expect(await asked.json()).toMatchObject({ memory: { text: expect.stringMatching(/Step 1\n$/) } })
   expect(readdirSync(directory)).toContain('.env')
+})
+
+test('a folder: files and memories are the same while the command runs', async () => {
+  const { directory, textOf } = copied('folder')
+  mkdirSync(join(directory, 'memories'))
+  writeFileSync(join(directory, 'memories', 'rules.md'), 'Ask first.')
+  mkdirSync(join(directory, 'bin'))
+  const program = `exec '${pinnedNode}' '${resolve(root, inject('program'))}' "$@"`
+  writeFileSync(join(directory, 'bin', 'agent-home'), `#!/bin/sh\n${program}\n`, { mode: 0o755 })
+  const command = ['sh', '-ec', textOf('shell')]
+  const env = { PATH: `${join(directory, 'bin')}:${process.env.PATH}` }
+  const sync = launch({ directory, command, env })
+  await sync.says(/sent rules\.md/)
+  const asked = await fetch(`${server.url}/api/agents/me/memory?key=rules.md`, {
+    headers: { authorization: `Bearer ${born.token}` },
+  })
+  expect(await asked.json()).toMatchObject({ memory: { text: 'Ask first.' } })
+  await sync.kill('SIGTERM')
 })
