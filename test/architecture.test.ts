@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url'
 import { describe, expect, test } from 'vitest'
-import clientJson from '../client/package.json' with { type: 'json' }
+import clientJson from '../clients/typescript/package.json' with { type: 'json' }
 import packageJson from '../package.json' with { type: 'json' }
 import {
   absent,
@@ -15,10 +15,12 @@ import {
 } from './architecture.ts'
 
 const tree = readTree(fileURLToPath(new URL('../src', import.meta.url)))
-const client = readTree(fileURLToPath(new URL('../client/src', import.meta.url))).map((file) => ({
-  ...file,
-  path: `client/${file.path}`,
-}))
+const client = readTree(fileURLToPath(new URL('../clients/typescript/src', import.meta.url))).map(
+  (file) => ({
+    ...file,
+    path: `client/${file.path}`,
+  }),
+)
 
 describe('the shape of the code', () => {
   test('every import points down, and each rule holds', () => {

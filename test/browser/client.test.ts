@@ -9,7 +9,7 @@ import { expect, test } from 'vitest'
 import { launchChromium } from './chromium.ts'
 import { openHouse } from './visit.ts'
 
-const sources = join(import.meta.dirname, '../../client/src')
+const sources = join(import.meta.dirname, '../../clients/typescript/src')
 
 /** A page, and beside it the client's modules without their types. */
 async function openSite() {

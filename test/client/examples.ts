@@ -9,7 +9,7 @@ export interface Example {
   readonly code: string
 }
 
-const root = join(import.meta.dirname, '../../client')
+const root = join(import.meta.dirname, '../../clients/typescript')
 
 export const blocksIn = (file: string, text: string): Example[] =>
   [...text.matchAll(/^```ts\n([\s\S]*?)^```$/gm)].map(({ index, 1: code = '' }) => ({
@@ -27,7 +27,7 @@ export const commentsOf = (source: string): string =>
 const sources = globSync('src/*.ts', { cwd: root }).toSorted()
 
 export const examples: readonly Example[] = [
-  ...['../README.md', 'README.md', '../docs/users.md'].flatMap((file) =>
+  ...['../../README.md', 'README.md', '../../docs/users.md'].flatMap((file) =>
     blocksIn(file, readFileSync(join(root, file), 'utf8')),
   ),
   ...sources.flatMap((file) => blocksIn(file, commentsOf(readFileSync(join(root, file), 'utf8')))),

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { AgentHome, type HomeOfOptions } from 'agent-home-client'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { VERSION } from '../../client/src/transport.ts'
+import { VERSION } from '../../clients/typescript/src/transport.ts'
 import { type OpenedHome, openHome } from './opened.ts'
 
 describe('a home for each user', () => {
@@ -79,7 +79,9 @@ describe('a home for each user', () => {
       [404, null],
     ])
     expect(sent).toEqual([`agent-home-client/${VERSION}`, `agent-home-client/${VERSION}`])
-    const manifest = JSON.parse(readFileSync('client/package.json', 'utf8')) as { version: string }
+    const manifest = JSON.parse(readFileSync('clients/typescript/package.json', 'utf8')) as {
+      version: string
+    }
     expect(VERSION).toBe(manifest.version)
   })
 })

@@ -9,7 +9,7 @@ export function watchWaits(): () => readonly number[] {
   const waits: number[] = []
   const set = globalThis.setTimeout
   const watched = (what: () => void, ms?: number, ...given: unknown[]) => {
-    if (new Error().stack?.includes('/client/src/')) waits.push(ms ?? 0)
+    if (new Error().stack?.includes('/clients/typescript/src/')) waits.push(ms ?? 0)
     return set(what, ms, ...given)
   }
   const timers = vi.spyOn(globalThis, 'setTimeout').mockImplementation(watched as typeof set)

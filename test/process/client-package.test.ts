@@ -2,7 +2,7 @@
 import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import manifest from '../../client/package.json' with { type: 'json' }
+import manifest from '../../clients/typescript/package.json' with { type: 'json' }
 import { buildClient, type Installed, install, nodeOnPath } from './packed.ts'
 import { cleanUp, freshDirectory, launch, pinnedNode, root, type Server, serve } from './program.ts'
 
@@ -66,7 +66,7 @@ let server: Server
 
 beforeAll(async () => {
   await buildClient()
-  client = await install('client/dist')
+  client = await install('clients/typescript/dist')
   directory = client.directory
   server = await serve({ directory: freshDirectory() })
   writeFileSync(join(directory, 'program.js'), program)
@@ -97,10 +97,12 @@ test('it is installed alone, with nothing but itself in it', () => {
 
 test('its README and each guide name the tarball that npm pack gives', () => {
   const guides = readdirSync(join(root, 'docs/adapters')).map((name) => `docs/adapters/${name}`)
-  for (const path of ['client/README.md', ...guides]) {
+  for (const path of ['clients/typescript/README.md', ...guides]) {
     const guide = readFileSync(join(root, path), 'utf8')
     expect(/npm install (\S+)/.exec(guide)?.[1], path).toBe(`./${client.tarball}`)
-    expect(guide, path).toContain('`npm run build -w agent-home-client && npm pack ./client/dist`')
+    expect(guide, path).toContain(
+      '`npm run build -w agent-home-client && npm pack ./clients/typescript/dist`',
+    )
   }
 })
 

@@ -34,13 +34,13 @@ async function compile(files: Readonly<Record<string, string>>, types = '') {
   const directory = freshDirectory()
   for (const [name, text] of Object.entries(files)) writeFileSync(join(directory, name), text)
   const config = {
-    extends: join(root, 'client/tsconfig.json'),
+    extends: join(root, 'clients/typescript/tsconfig.json'),
     compilerOptions: {
       ...{ noEmit: true, noUnusedLocals: false, noUnusedParameters: false, rootDir: '/' },
       // TypeScript's own files are not what is tried.
       skipDefaultLibCheck: true,
       ...{ types: types ? [types] : [], typeRoots: [join(root, 'node_modules/@types')] },
-      paths: { 'agent-home-client': [join(root, 'client/src/index.ts')] },
+      paths: { 'agent-home-client': [join(root, 'clients/typescript/src/index.ts')] },
     },
     include: ['*.ts'],
   }

@@ -3,7 +3,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import manifest from '../../../client/package.json' with { type: 'json' }
+import manifest from '../../../clients/typescript/package.json' with { type: 'json' }
 import { VERSION } from '../../../src/version.ts'
 import { type Client, clients } from '../../../src/web/console/agent/clients.ts'
 
@@ -36,7 +36,7 @@ describe.each(guides)('%s', (id, path) => {
   })
 
   test('is installed as its guide says', () => {
-    const guide = id === 'javascript' ? 'client/README.md' : path
+    const guide = id === 'javascript' ? 'clients/typescript/README.md' : path
     expect(textOf(id, 'installation')).toBe(firstBlock(guide, 'sh'))
   })
 })

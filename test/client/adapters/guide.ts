@@ -17,7 +17,7 @@ export function guideOf(adapter: string): Example {
 
 /** Of the doc comments of its sources. */
 export const examplesOf = (adapter: string): readonly Example[] =>
-  globSync(`client/src/${adapter}/**/*.ts`, { cwd: root })
+  globSync(`clients/typescript/src/${adapter}/**/*.ts`, { cwd: root })
     .toSorted()
     .flatMap((file) => blocksIn(file, commentsOf(read(file))))
 

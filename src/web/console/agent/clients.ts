@@ -50,7 +50,7 @@ const command: Step = {
 }
 
 const library = (beside = ''): Step => ({
-  say: html`Install the client${beside ? html` beside <code>${beside}</code>` : nothing}. ${tarball('agent-home-client', 'npm run build -w agent-home-client && npm pack ./client/dist')}`,
+  say: html`Install the client${beside ? html` beside <code>${beside}</code>` : nothing}. ${tarball('agent-home-client', 'npm run build -w agent-home-client && npm pack ./clients/typescript/dist')}`,
   name: 'installation',
   text: `npm install ./agent-home-client-${VERSION}.tgz${beside && ` ${beside}`}`,
 })

@@ -40,4 +40,4 @@ const packed = {
 }
 writeFileSync('dist/package.json', `${JSON.stringify(packed, undefined, 2)}\n`)
 copyFileSync('README.md', 'dist/README.md')
-copyFileSync('../LICENSE', 'dist/LICENSE')
+copyFileSync('../../LICENSE', 'dist/LICENSE')
