@@ -9,12 +9,15 @@ export interface BoundsRow {
   access: Access | null
   prefix: string | null
   expires_at: number | null
+  client_id: string | null
+  redirect_host: string | null
 }
 
 export interface CredentialRow extends BoundsRow {
   agent_id: string
   kind: TokenKind
   status: AgentStatus
+  audience: NonNullable<Identity['audience']> | null
 }
 
 export interface NamedKeyRow extends BoundsRow {
@@ -22,16 +25,22 @@ export interface NamedKeyRow extends BoundsRow {
   last_used_at: number | null
 }
 
-export const BOUNDS = 'key_id, name, access, prefix, expires_at'
+export const BOUNDS = 'key_id, name, access, prefix, expires_at, client_id, redirect_host'
+
+/** What an identity is made of. */
+export const CREDENTIAL = `agent_id, kind, status, audience, ${BOUNDS}`
 
 export const NAMED_KEY = `${BOUNDS}, created_at, last_used_at`
 
-const boundsOf = ({ key_id: id, name, access, prefix, expires_at }: BoundsRow): KeyBounds => ({
-  id: id ?? '',
-  name: name ?? '',
-  access: access ?? 'read',
-  prefix: prefix ?? '',
-  expiresAt: expires_at ?? undefined,
+const boundsOf = (row: BoundsRow): KeyBounds => ({
+  id: row.key_id ?? '',
+  name: row.name ?? '',
+  access: row.access ?? 'read',
+  prefix: row.prefix ?? '',
+  expiresAt: row.expires_at ?? undefined,
+  ...(row.client_id !== null && {
+    client: { id: row.client_id, redirectHost: row.redirect_host ?? '' },
+  }),
 })
 
 export const identityOf = (tokenHash: string, row: CredentialRow): Identity => ({
@@ -40,6 +49,7 @@ export const identityOf = (tokenHash: string, row: CredentialRow): Identity => (
   tokenHash,
   status: row.status,
   ...(row.key_id !== null && { key: boundsOf(row) }),
+  ...(row.audience !== null && { audience: row.audience }),
 })
 
 export const namedKeyOf = (row: NamedKeyRow): NamedKey => ({

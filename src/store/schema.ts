@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs'
 
 /** The schema version of both engines. It increases with each change. */
-export const SCHEMA = 22
+export const SCHEMA = 23
 
 export const schemaOf = (engine: 'sqlite' | 'postgres'): string =>
   readFileSync(new URL(`./${engine}/schema.sql`, import.meta.url), 'utf8')

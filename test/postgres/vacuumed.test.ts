@@ -44,5 +44,7 @@ test.each([['all'], ['history'], [[1]]] as const)(
 test('what was an agent is vacuumed, its name and its keys too', async () => {
   const { operator } = await written()
   const erased = await vacuumedBy(() => opened.fixture.store().eraseAgent(operator, 0))
-  expect(erased).toEqual(expect.arrayContaining(['agents', 'credentials', 'log', 'memories']))
+  expect(erased).toEqual(
+    expect.arrayContaining(['agents', 'credentials', 'log', 'memories', 'oauth_records']),
+  )
 })

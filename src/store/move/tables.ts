@@ -63,11 +63,13 @@ export const tables: readonly Table[] = [
     name: 'credentials',
     source: `SELECT c.agent_id, c.token_hash, c.kind,
        c.status,
-       c.key_id, c.name, c.access, c.prefix, c.expires_at, c.created_at, c.last_used_at
+       c.key_id, c.name, c.access, c.prefix, c.client_id, c.redirect_host, c.audience,
+       c.expires_at, c.created_at, c.last_used_at, c.granted_until
      FROM credentials c`,
     columns: [
       ...text('agent_id', 'token_hash', 'kind', 'status', 'key_id', 'name', 'access', 'prefix'),
-      ...bigint('expires_at', 'created_at', 'last_used_at'),
+      ...text('client_id', 'redirect_host', 'audience'),
+      ...bigint('expires_at', 'created_at', 'last_used_at', 'granted_until'),
     ],
   },
   {
@@ -180,6 +182,15 @@ export const tables: readonly Table[] = [
     name: 'shared_secrets',
     source: 'SELECT name, secret FROM shared_secrets',
     columns: text('name', 'secret'),
+  },
+  {
+    name: 'oauth_records',
+    source: `SELECT id_hash, kind, agent_id, key_id, payload, consumed_at, expires_at
+     FROM oauth_records`,
+    columns: [
+      ...text('id_hash', 'kind', 'agent_id', 'key_id', 'payload'),
+      ...bigint('consumed_at', 'expires_at'),
+    ],
   },
   {
     name: 'account_recoveries',

@@ -27,6 +27,8 @@ export interface Identity {
   readonly account?: string
   /** The limits of a named key. */
   readonly key?: KeyBounds
+  /** The endpoint that alone takes an access token of OAuth; other tokens have none. */
+  readonly audience?: 'mcp'
 }
 
 /** The author of a change, as stored. */

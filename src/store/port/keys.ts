@@ -4,7 +4,15 @@ import type { Identity } from './home.ts'
 /** What a named key may do to the memories in its scope. */
 export type Access = 'read' | 'write'
 
-/** The limits of a named key, fixed for its life. */
+/** The program that a key was granted to by OAuth. */
+export interface KeyClient {
+  /** Its client id: one that it registered, or the address of its metadata document. */
+  readonly id: string
+  /** The host of the address to which its user was sent back. */
+  readonly redirectHost: string
+}
+
+/** The limits of a named key. Only the end of one with a client moves, while it is in use. */
 export interface KeyBounds {
   readonly id: string
   readonly name: string
@@ -13,6 +21,13 @@ export interface KeyBounds {
   readonly prefix: string
   /** Undefined: never. An expired key is listed until it is revoked or replaced by a new one. */
   readonly expiresAt: number | undefined
+  /** Undefined for a key whose token the operator was given. */
+  readonly client?: KeyClient
+}
+
+export interface NewKey extends KeyBounds {
+  /** Of a key with a client, which expires sooner if it is not used; undefined: never. */
+  readonly grantedUntil?: number | undefined
 }
 
 export interface NamedKey extends KeyBounds {
@@ -74,12 +89,12 @@ export interface KeyStore {
   ): Promise<{ readonly outcome: 'rotated' } | Revoked>
   createKey(
     identity: Identity,
-    key: KeyBounds,
+    key: NewKey,
     tokenHash: string,
     now: number,
   ): Promise<CreateKeyAnswer>
   listKeys(identity: Identity): Promise<KeysAnswer>
-  /** The key is invalid when this returns. */
+  /** The key, and what was issued for it, is invalid when this returns. */
   endKey(identity: Identity, id: string, now: number): Promise<EndKeyAnswer>
   /** Records a use of a named key, unless one was recorded within USE_MS. */
   noteUse(identity: Identity, now: number): Promise<void>

@@ -9,6 +9,7 @@
 import type { GatewayStore } from './gateway.ts'
 import type { HomeStore } from './home.ts'
 import type { HostStore } from './host.ts'
+import type { OAuthStore } from './oauth.ts'
 import type { SessionStore } from './sessions.ts'
 
 export interface PermitPolicy {
@@ -87,7 +88,7 @@ export interface StoreStatus extends Totals {
   readonly freeBytes: number | undefined
 }
 
-export interface Store extends HomeStore, SessionStore, GatewayStore, HostStore {
+export interface Store extends HomeStore, SessionStore, OAuthStore, GatewayStore, HostStore {
   /** The location of the data, for people; without credentials. */
   readonly location: string
   /** Warnings for the operator, as sentences; usually empty. */

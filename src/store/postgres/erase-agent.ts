@@ -30,7 +30,7 @@ const SLICES = [
 ] as const
 
 /** Tables with texts of the agent: its name, keys, prefixes and memories. */
-const VACUUM = 'VACUUM agents, credentials, memories, vectors, log'
+const VACUUM = 'VACUUM agents, credentials, oauth_records, memories, vectors, log'
 
 const forget = statement('DELETE FROM erased_agents WHERE agent_id = $1')
 

@@ -4,12 +4,12 @@
  */
 import { LRUCache } from 'lru-cache'
 import { refusalOf } from '../answers.ts'
-import { BOUNDS, type CredentialRow, identityOf } from '../credentials.ts'
+import { CREDENTIAL, type CredentialRow, identityOf } from '../credentials.ts'
 import type { AgentStatus, Identity, Refused, TokenKind } from '../port/home.ts'
 import { type Ask, statement } from './engine/connections.ts'
 
 const selectIdentity = statement<CredentialRow>(
-  `SELECT agent_id, kind, status, ${BOUNDS} FROM credentials WHERE token_hash = $1`,
+  `SELECT ${CREDENTIAL} FROM credentials WHERE token_hash = $1`,
 )
 
 /** The identity's credential as a statement found it: null columns if there is none. */

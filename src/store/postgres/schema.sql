@@ -48,7 +48,10 @@ CREATE TABLE IF NOT EXISTS erased_births (
 );
 CREATE INDEX IF NOT EXISTS erased_births_by_time ON erased_births (created_at);
 
--- Tokens. A named key has a `key_id` and its limits; `status` is the agent's, of its own tokens.
+-- Tokens. A named key has a `key_id` and its limits; `status` is the agent's, of its own tokens. A key
+-- that was granted by OAuth names its client and the host of its redirect, and is good until
+-- `granted_until` unless it is left unused; nobody has its own token. Its access tokens are further
+-- rows with its `key_id`, and with the `audience` that alone takes them.
 CREATE TABLE IF NOT EXISTS credentials (
   agent_id TEXT COLLATE "C" NOT NULL REFERENCES agents (agent_id),
   token_hash TEXT NOT NULL,
@@ -61,6 +64,10 @@ CREATE TABLE IF NOT EXISTS credentials (
   expires_at BIGINT,
   created_at BIGINT,
   last_used_at BIGINT,
+  client_id TEXT,
+  redirect_host TEXT,
+  granted_until BIGINT,
+  audience TEXT,
   PRIMARY KEY (agent_id, token_hash)
 );
 CREATE INDEX IF NOT EXISTS credentials_by_token ON credentials (token_hash);
@@ -254,6 +261,21 @@ CREATE TABLE IF NOT EXISTS shared_secrets (
   name TEXT PRIMARY KEY,
   secret TEXT NOT NULL
 );
+
+-- What OAuth keeps besides keys: clients that registered, requests that wait for their operator,
+-- codes and refresh tokens. Of an id only the hash is kept. `agent_id` and `key_id`: the grant that
+-- it belongs to. `consumed_at`: when a code or a refresh token was used.
+CREATE TABLE IF NOT EXISTS oauth_records (
+  id_hash TEXT PRIMARY KEY,
+  kind TEXT NOT NULL,
+  agent_id TEXT COLLATE "C",
+  key_id TEXT,
+  payload TEXT NOT NULL,
+  consumed_at BIGINT,
+  expires_at BIGINT NOT NULL
+);
+CREATE INDEX IF NOT EXISTS oauth_records_by_end ON oauth_records (expires_at);
+CREATE INDEX IF NOT EXISTS oauth_records_by_grant ON oauth_records (agent_id, key_id);
 
 -- What visitors left in the gateway. `words`: its words, as the program splits them; `bytes`: what it
 -- counts of its feed.

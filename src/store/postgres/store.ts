@@ -6,6 +6,7 @@ import type { HomeStore, Identity } from '../port/home.ts'
 import type { HostStore } from '../port/host.ts'
 import type { EventStore } from '../port/keeping/events.ts'
 import type { MemoryStore } from '../port/keeping/memories.ts'
+import type { OAuthStore } from '../port/oauth.ts'
 import type { HomeBounds, Progress, Store, StoreOptions, Totals } from '../port/store.ts'
 import { rollBackVerb } from '../rollback.ts'
 import { type Searcher, startSearcher } from '../search/searcher.ts'
@@ -133,6 +134,7 @@ export async function openPostgres(
       eraseAgent,
       ...options.home,
     }),
+    ...accessVerbs(writing, known),
     countCalls: countCallsVerb(hot),
     removeEntry: removeEntryVerb(hot, committed),
     ...gatewayVerbs(gateway, committed, options.feed),
@@ -241,6 +243,18 @@ type AsTheyAre =
   | 'knowsAddress'
   | 'noteUse'
   | 'storeVectors'
+
+/** Access tokens of one grant end as others are issued, or with it. */
+const accessVerbs = (
+  { issueAccess, endAccess, endGrant }: HomeParts['writing'],
+  { forgetAgent }: Identities,
+): Pick<OAuthStore, 'issueAccess' | 'endAccess' | 'endGrant'> => ({
+  issueAccess: (...[access, now]) =>
+    issueAccess(access, now).finally(() => forgetAgent(access.grant.agentId)),
+  endAccess: (...[grant, tokenHash]) =>
+    endAccess(grant, tokenHash).finally(() => forgetAgent(grant.agentId)),
+  endGrant: (...[grant, now]) => endGrant(grant, now).finally(() => forgetAgent(grant.agentId)),
+})
 
 function homeVerbs(
   parts: HomeParts,

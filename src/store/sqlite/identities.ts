@@ -6,7 +6,7 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { LRUCache } from 'lru-cache'
 import { refusalOf } from '../answers.ts'
-import { BOUNDS, type CredentialRow, identityOf } from '../credentials.ts'
+import { CREDENTIAL, type CredentialRow, identityOf } from '../credentials.ts'
 import type { Identity, Refused } from '../port/home.ts'
 import { prepare } from './engine/connection.ts'
 
@@ -19,7 +19,7 @@ export type Remember = (lookUp: Identify) => Identify
 export function prepareIdentify(db: DatabaseSync, remember: Remember = (lookUp) => lookUp) {
   const credential = prepare<CredentialRow>(
     db,
-    `SELECT agent_id, kind, status, ${BOUNDS} FROM credentials WHERE token_hash = ?`,
+    `SELECT ${CREDENTIAL} FROM credentials WHERE token_hash = ?`,
   )
   const identify = remember((tokenHash) => {
     const row = credential.get(tokenHash)

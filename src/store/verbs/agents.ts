@@ -88,6 +88,7 @@ const addCredentials = statement(`
 const eraseInTurn: readonly Statement<never>[] = [
   'INSERT INTO erased_agents (agent_id) VALUES ($1)',
   'DELETE FROM credentials WHERE agent_id = $1',
+  'DELETE FROM oauth_records WHERE agent_id = $1',
   'DELETE FROM homes WHERE agent_id = $1',
   // From here on no import can add to the log.
   'DELETE FROM staged_imports WHERE agent_id = $1',

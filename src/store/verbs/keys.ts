@@ -7,8 +7,8 @@ import {
   type CreateKeyAnswer,
   type EndKeyAnswer,
   KEYS_PER_AGENT,
-  type KeyBounds,
   type KeysAnswer,
+  type NewKey,
   type NewOperatorToken,
   type ReplaceAnswer,
   type Replacement,
@@ -16,16 +16,17 @@ import {
 } from '../port/keys.ts'
 import { namedKeyText } from '../rows.ts'
 import { doneBy, type LogEvent, refuse, takeControl } from './controls.ts'
+import { forgetRecords } from './oauth.ts'
 import { ask, statement, type Verb } from './verb.ts'
 
 const list = statement<NamedKeyRow>(`
   SELECT ${NAMED_KEY} FROM credentials
-  WHERE agent_id = $1 AND kind = 'agent' AND key_id IS NOT NULL
+  WHERE agent_id = $1 AND kind = 'agent' AND key_id IS NOT NULL AND audience IS NULL
   ORDER BY created_at DESC, key_id DESC`)
 
-const count = statement<{ keys: number }>(
-  `SELECT count(key_id) AS keys FROM credentials WHERE agent_id = $1 AND kind = 'agent'`,
-)
+const count = statement<{ keys: number }>(`
+  SELECT count(key_id) AS keys FROM credentials
+  WHERE agent_id = $1 AND kind = 'agent' AND audience IS NULL`)
 
 const dropExpired = statement(
   `DELETE FROM credentials WHERE agent_id = $1 AND kind = 'agent' AND expires_at <= $2`,
@@ -36,18 +37,22 @@ const dropAll = statement(
 )
 
 const drop = statement<NamedKeyRow>(`
-  DELETE FROM credentials WHERE agent_id = $1 AND kind = 'agent' AND key_id = $2
+  DELETE FROM credentials
+  WHERE agent_id = $1 AND kind = 'agent' AND key_id = $2 AND audience IS NULL
   RETURNING ${NAMED_KEY}`)
+
+const dropIssued = statement('DELETE FROM credentials WHERE agent_id = $1 AND key_id = $2')
 
 const add = statement(`
   INSERT INTO credentials (agent_id, token_hash, kind, status, key_id, name, access, prefix,
-    expires_at, created_at)
-  SELECT agent_id, $2, 'agent', status, $3, $4, $5, $6, CAST($7 AS BIGINT), CAST($8 AS BIGINT)
+    expires_at, created_at, client_id, redirect_host, granted_until)
+  SELECT agent_id, $2, 'agent', status, $3, $4, $5, $6, CAST($7 AS BIGINT), CAST($8 AS BIGINT),
+    $9, $10, CAST($11 AS BIGINT)
   FROM agents WHERE agent_id = $1`)
 
 const noteUse = statement(`
   UPDATE credentials SET last_used_at = CAST($3 AS BIGINT)
-  WHERE agent_id = $1 AND token_hash = $2 AND key_id IS NOT NULL
+  WHERE agent_id = $1 AND kind = 'agent' AND key_id = $2 AND audience IS NULL
     AND coalesce(last_used_at, 0) <= CAST($3 AS BIGINT) - ${USE_MS}`)
 
 const renewAgentToken = statement(
@@ -99,8 +104,8 @@ export const keyReads = {
 }
 
 export const keyUses = {
-  *noteUse({ agentId, tokenHash }: Identity, now: number): Verb<void> {
-    yield* ask(noteUse, agentId, tokenHash, now)
+  *noteUse({ agentId, key }: Identity, now: number): Verb<void> {
+    if (key) yield* ask(noteUse, agentId, key.id, now)
   },
 }
 
@@ -109,6 +114,7 @@ export const keyWrites = (logEvent: LogEvent) => ({
     if (yield* takeControl(identity)) return { outcome: 'revoked' } as const
     const { agentId } = identity
     yield* ask(dropAll, agentId)
+    yield* forgetRecords(agentId)
     yield* ask(renewAgentToken, agentId, newTokenHash)
     yield* ask(markRotated, agentId)
     yield* logEvent(doneBy(identity), 'rotate_key', now)
@@ -117,7 +123,7 @@ export const keyWrites = (logEvent: LogEvent) => ({
 
   *createKey(
     identity: Identity,
-    key: KeyBounds,
+    { grantedUntil, ...key }: NewKey,
     tokenHash: string,
     now: number,
   ): Verb<CreateKeyAnswer> {
@@ -125,8 +131,9 @@ export const keyWrites = (logEvent: LogEvent) => ({
     const { agentId } = identity
     if (yield* isFull(agentId)) yield* ask(dropExpired, agentId, now)
     if (yield* isFull(agentId)) return { outcome: 'too_many' }
-    const { id, name, access, prefix, expiresAt } = key
-    yield* ask(add, agentId, tokenHash, id, name, access, prefix, expiresAt, now)
+    const { id, name, access, prefix, expiresAt, client } = key
+    const granted = [client?.id, client?.redirectHost, grantedUntil]
+    yield* ask(add, agentId, tokenHash, id, name, access, prefix, expiresAt, now, ...granted)
     yield* logEvent(doneBy(identity), 'create_key', now, namedKeyText(key))
     return { outcome: 'created', key: { ...key, createdAt: now, lastUsedAt: undefined } }
   },
@@ -135,6 +142,10 @@ export const keyWrites = (logEvent: LogEvent) => ({
     if (yield* takeControl(identity)) return { outcome: 'revoked' }
     const [row] = yield* ask(drop, identity.agentId, id)
     if (!row) return { outcome: 'missing' }
+    if (row.client_id !== null) {
+      yield* ask(dropIssued, identity.agentId, id)
+      yield* forgetRecords(identity.agentId, id)
+    }
     const key = namedKeyOf(row)
     yield* logEvent(doneBy(identity), 'revoke_key', now, namedKeyText(key))
     return { outcome: 'ended', key }

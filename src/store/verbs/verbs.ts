@@ -9,6 +9,7 @@ import { deletedReads } from './deleted.ts'
 import { type EventStatements, eventReads } from './event-pages.ts'
 import { vectorWrites } from './kept-vectors.ts'
 import { keyReads, keyUses, keyWrites, operatorWrites } from './keys.ts'
+import { accessWrites, oauthReads, oauthWrites } from './oauth.ts'
 import { passkeyReads, passkeyWrites } from './passkeys.ts'
 import { protectWrites } from './protect.ts'
 import { sessionReads, sessionWrites } from './sessions.ts'
@@ -48,6 +49,7 @@ const reads = {
   ...hostReads,
   ...keyReads,
   ...deletedReads,
+  ...oauthReads,
   ...passkeyReads,
   ...sessionReads,
 }
@@ -61,6 +63,7 @@ export const allReads = (events: EventStatements, versions: VersionStatements) =
 
 /** Verbs that change what a token may do. */
 export const tokenWrites = (logEvent: LogEvent) => ({
+  ...accessWrites(logEvent),
   ...controlWrites(logEvent),
   ...keyWrites(logEvent),
   ...operatorWrites(logEvent),
@@ -73,6 +76,7 @@ export const otherWrites = (logEvent: LogEvent, maxBytes: number) => ({
   ...agentWrites,
   ...healthWrites,
   ...keyUses,
+  ...oauthWrites,
   ...passkeyWrites,
   ...sessionWrites(logEvent),
   ...vectorWrites(maxBytes),

@@ -24,7 +24,8 @@ const prepareTables = `
 
   ALTER TABLE credentials ADD COLUMN key_id TEXT, ADD COLUMN name TEXT, ADD COLUMN access TEXT,
     ADD COLUMN prefix TEXT, ADD COLUMN expires_at BIGINT, ADD COLUMN created_at BIGINT,
-    ADD COLUMN last_used_at BIGINT;
+    ADD COLUMN last_used_at BIGINT, ADD COLUMN client_id TEXT, ADD COLUMN redirect_host TEXT,
+    ADD COLUMN granted_until BIGINT, ADD COLUMN audience TEXT;
   ALTER TABLE births ALTER COLUMN born_from TYPE TEXT COLLATE "C";
   ALTER TABLE sessions ADD COLUMN place TEXT NOT NULL DEFAULT '',
     ADD COLUMN confirmed_at BIGINT NOT NULL DEFAULT 0,

@@ -40,6 +40,10 @@ const prepareTables = `
   ALTER TABLE credentials ADD COLUMN last_used_at INTEGER;
   ALTER TABLE credentials ADD COLUMN status TEXT NOT NULL DEFAULT 'active'
     CHECK (status IN ('active', 'paused'));
+  ALTER TABLE credentials ADD COLUMN client_id TEXT;
+  ALTER TABLE credentials ADD COLUMN redirect_host TEXT;
+  ALTER TABLE credentials ADD COLUMN granted_until INTEGER;
+  ALTER TABLE credentials ADD COLUMN audience TEXT;
   UPDATE credentials SET status = 'paused'
     WHERE kind = 'agent' AND agent_id IN (SELECT agent_id FROM kept_agents WHERE status = 'paused');
 
