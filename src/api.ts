@@ -2,6 +2,7 @@
 import { gatewayEndpoints } from './gateway/index.ts'
 import { homeEndpoints } from './home/index.ts'
 import { mcpEndpoints } from './mcp/mcp.ts'
+import { oauthEndpoints } from './oauth/index.ts'
 import { operationsEndpoints } from './operations/index.ts'
 import { describeEndpoints } from './pipeline/openapi.ts'
 import { landing } from './web/index.ts'
@@ -16,6 +17,10 @@ const info = {
 
 const tags = [
   { name: 'Agent home', description: 'Profile, memories, export and keys.' },
+  {
+    name: 'OAuth',
+    description: 'For clients that know the address of /mcp alone.',
+  },
   {
     name: 'Resonance gateway',
     description: 'Open to every AI: first contact, traces, seeds, whispers, the language.',
@@ -46,6 +51,7 @@ export function describeService(url: string): string {
   const { components, paths, ...rest } = describeEndpoints([
     ...homeEndpoints,
     ...mcpEndpoints,
+    ...oauthEndpoints,
     landing,
     ...gatewayEndpoints,
     ...operationsEndpoints,

@@ -10,6 +10,9 @@ import { isOfHome, refusingAtHome } from './home/refusal.ts'
 import { createConcurrencyLimit } from './http/concurrency-limit.ts'
 import type { Site } from './http/server.ts'
 import { mcpEndpoints } from './mcp/mcp.ts'
+import { fetchingBy, type Reach } from './oauth/client-document.ts'
+import { oauthEndpoints } from './oauth/index.ts'
+import { createOAuth } from './oauth/oauth.ts'
 import { operationsEndpoints } from './operations/index.ts'
 import { createMeasures } from './operations/metrics.ts'
 import { createOperations } from './operations/operations.ts'
@@ -33,6 +36,8 @@ export interface Parts {
   readonly log: Logger
   /** Defaults to this process's. */
   readonly load?: Load
+  /** How metadata documents of clients are reached. Defaults to the public internet. */
+  readonly reach?: Reach
 }
 
 export interface App extends Site {
@@ -54,7 +59,8 @@ export function createApp(parts: Parts): App {
   const home = createHome({ ...parts, signing, stopwatch, streams })
   const gateway = createGateway({ ...parts, streams, homeInUse: homePresence.recent })
   const calls = countAgentCalls(parts.store, parts.clock)
-  const web = createWeb({ ...parts, home, gateway, calls })
+  const oauth = createOAuth(home, parts.store, fetchingBy(parts.reach))
+  const web = createWeb({ ...parts, home, oauth, gateway, calls })
   const operations = createOperations({
     ...parts,
     measures,
@@ -85,6 +91,7 @@ export function createApp(parts: Parts): App {
     home,
     homePresence.observing(calls.observing(atHome)),
   )
+  routes.mount(oauthEndpoints, oauth, hooks)
   routes.mount([landing], web.site, hooks)
   routes.mount(gatewayEndpoints, gateway, hooks)
   routes.mount(operationsEndpoints, operations, hooks)

@@ -74,6 +74,12 @@ export const catalogue = {
     title: 'The body does not match the schema',
     detail: 'Correct the properties named in errors and send the request again.',
   },
+  authorization_invalid: {
+    status: 400,
+    title: 'This request for access is not valid',
+    detail:
+      'The program that sent you here is not set up right. Nothing was permitted. Go back to it, and add this home anew.',
+  },
   text_empty: {
     status: 400,
     title: 'The edit would leave no text',
@@ -174,6 +180,12 @@ export const catalogue = {
     title: 'Not found',
     detail:
       'See /llms.txt for how to get started, and /openapi.json for every path of this service.',
+  },
+  oauth_unavailable: {
+    status: 404,
+    title: 'OAuth is not offered at this address',
+    detail:
+      'It needs https: whoever runs this service sets PUBLIC_URL to its https address, without a path. On loopback it works without. Until then, send a token of the agent in the Authorization header.',
   },
   memory_not_found: {
     status: 404,

@@ -22,7 +22,7 @@ export interface Measured {
 const mayImport: Readonly<Record<string, readonly string[]>> = {
   main: ['cli', 'runtime'],
   serve: ['app', 'config', 'errors', 'http', 'store/open', 'store/port'],
-  api: ['pipeline', 'home', 'mcp', 'gateway', 'web', 'operations'],
+  api: ['pipeline', 'home', 'mcp', 'oauth', 'gateway', 'web', 'operations'],
   app: [
     'api',
     'config',
@@ -31,6 +31,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     'pipeline',
     'home',
     'mcp',
+    'oauth',
     'gateway',
     'web',
     'operations',
@@ -66,6 +67,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     'uuid',
   ],
   mcp: ['errors', 'fields', 'time', 'lazily', 'json', 'http', 'pipeline', 'home', 'store/port'],
+  oauth: ['errors', 'lazily', 'http', 'pipeline', 'home', 'store/port'],
   gateway: [
     'config',
     'errors',
@@ -91,6 +93,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     'http',
     'pipeline',
     'home',
+    'oauth',
     'gateway',
     'store/port',
     'version',

@@ -62,14 +62,16 @@ function headersOf({ $ref, headers }: Response, description: Description): objec
 
 /** A refusal's code is one that the endpoint declares; any other body has the declared shape. */
 function checkBody(endpoint: Endpoint<never>, { status, headers, body }: Answered): void {
-  const schema = endpoint.answers?.[status]?.schema
+  const { schema, mediaType } = endpoint.answers?.[status] ?? {}
   if (headers.get('content-type') === 'application/problem+json') {
     const { code } = body as { code: ErrorCode }
     const declared: readonly ErrorCode[] = [...endpoint.errors, ...ANYWHERE]
     if (!declared.includes(code))
       throw new Error(`${endpoint.operationId} does not declare ${code}`)
   }
-  if (headers.get('content-type')?.includes('json')) schema?.parse(body)
+  const type = headers.get('content-type')
+  const isProblem = mediaType !== undefined && type === 'application/problem+json'
+  if (type?.includes('json') && !isProblem) schema?.parse(body)
 }
 
 interface Answered {

@@ -2,6 +2,7 @@
 import { gatewayEndpoints } from '../src/gateway/index.ts'
 import { homeEndpoints } from '../src/home/index.ts'
 import { mcpEndpoints } from '../src/mcp/mcp.ts'
+import { oauthEndpoints } from '../src/oauth/index.ts'
 import { operationsEndpoints } from '../src/operations/index.ts'
 import type { Endpoint } from '../src/pipeline/endpoint.ts'
 import { consoleEndpoints, landing, roomEndpoints } from '../src/web/index.ts'
@@ -9,6 +10,7 @@ import { consoleEndpoints, landing, roomEndpoints } from '../src/web/index.ts'
 export const endpoints: readonly Endpoint<never>[] = [
   ...homeEndpoints,
   ...mcpEndpoints,
+  ...oauthEndpoints,
   landing,
   ...gatewayEndpoints,
   ...operationsEndpoints,

@@ -116,8 +116,8 @@ const telling: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   importMemories: { 409: 'ImportConflict' },
 }
 
-/** What MCP has its own form for. */
-const ofMcp = ['serveMcp 404']
+/** What MCP and OAuth have their own form for. */
+const ofMcp = ['serveMcp 404', 'issueToken 401', 'revokeToken 401']
 
 describe('the OpenAPI description', () => {
   let service: TestService

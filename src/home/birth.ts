@@ -14,6 +14,7 @@ import { WRITE_ERRORS } from '../pipeline/problem.ts'
 import { characters } from '../pipeline/schemas.ts'
 import { hashToken } from '../pipeline/tokens.ts'
 import type { Birth, Birthplace, BirthRecord } from '../store/port/home.ts'
+import type { Session } from '../store/port/sessions.ts'
 import { newId } from '../uuid.ts'
 import { accountFor, addressOf, PASSWORD_ERRORS, type Presented } from './account.ts'
 import {
@@ -22,6 +23,7 @@ import {
   hashIdempotencyKey,
   idempotencyKey,
   idempotencyKeyHeader,
+  newKey,
   newSalt,
   refuseWhileClosed,
 } from './birth-key.ts'
@@ -175,6 +177,33 @@ export async function giveBirth(
   refuseWhileClosed(home)
   spend(call, allowance)
   return bear(call, home, key, request, allowance)
+}
+
+type Profiled = Pick<BirthRequest, 'name' | 'purpose' | 'symbol'>
+
+/**
+ * For an operator who is signed in. The tokens are nobody's: the operator acts through the account,
+ * and can have others made. Returns the agent's id.
+ */
+export async function giveBirthTo(
+  call: Call,
+  home: Home,
+  { accountId, email }: Session,
+  profile: Profiled,
+): Promise<string> {
+  refuseWhileClosed(home)
+  const place = birthplaceOf(call, home)
+  spend(call, await allowanceOf(home, place))
+  const now = home.clock()
+  const request = { ...profile, operatorConsent: true } as const
+  const { birth } = newBirth(home, newKey(home.random), request, place, now)
+  const addressHash = addressHashOf(call, home, email)
+  const account = { join: accountId }
+  const born = await home.store.bear({ ...birth, account, addressHash }, birthLimits(home), now)
+  if (born.outcome === 'over_limit') spend(call, birthState(home, born.count, now))
+  if (born.outcome !== 'born') throw problem('storage_unavailable')
+  call.notes.agent = birth.agentId
+  return birth.agentId
 }
 
 function show(call: Call, { agentId, token, operatorToken, replayed }: Newborn): Answer {

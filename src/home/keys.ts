@@ -11,7 +11,7 @@ import { WRITE_ERRORS } from '../pipeline/problem.ts'
 import { characters, dateTime } from '../pipeline/schemas.ts'
 import { hashToken, TOKEN_BYTES, tokenFrom } from '../pipeline/tokens.ts'
 import type { Identity } from '../store/port/home.ts'
-import type { KeyBounds, NamedKey } from '../store/port/keys.ts'
+import type { KeyBounds, KeyClient, NamedKey, NewKey } from '../store/port/keys.ts'
 import { iso } from '../time.ts'
 import { newId } from '../uuid.ts'
 import { forOperators, noQuery } from './guards.ts'
@@ -77,6 +77,17 @@ const namedKey = z
     lastUsedAt: dateTime
       .nullable()
       .meta({ description: 'Accurate to the minute; null: not used yet.' }),
+    client: z
+      .object({
+        id: z
+          .string()
+          .meta({ description: 'Registered, or the address of its metadata document.' }),
+        redirectHost: z.string().meta({ description: 'Where its user was sent back to.' }),
+      })
+      .optional()
+      .meta({
+        description: 'The program that the key was granted to by OAuth; its token is nobody’s.',
+      }),
   })
   .meta({ id: 'NamedKey' })
 
@@ -92,7 +103,16 @@ const keyExample = {
 
 const timeOrNull = (at: number | undefined): string | null => (at === undefined ? null : iso(at))
 
-const view = ({ id, name, access, prefix, createdAt, expiresAt, lastUsedAt }: NamedKey) => ({
+const view = ({
+  id,
+  name,
+  access,
+  prefix,
+  createdAt,
+  expiresAt,
+  lastUsedAt,
+  client,
+}: NamedKey) => ({
   id,
   name,
   access,
@@ -100,6 +120,7 @@ const view = ({ id, name, access, prefix, createdAt, expiresAt, lastUsedAt }: Na
   createdAt: iso(createdAt),
   expiresAt: timeOrNull(expiresAt),
   lastUsedAt: timeOrNull(lastUsedAt),
+  ...(client && { client }),
 })
 
 /** Throws `invalid_token` if the operator token was revoked. */
@@ -211,6 +232,31 @@ export const createKey = endpoint({
     return json(call, 201, { key: view(key), token })
   },
 })
+
+/** What an operator permits a client of OAuth to do. */
+export interface GrantRequest extends Pick<NewKey, 'access' | 'prefix' | 'grantedUntil'> {
+  readonly client: KeyClient & { readonly name: string }
+  /** When the key ends if the client does not come for its tokens. */
+  readonly expiresAt: number
+}
+
+const MOST_NAME_CHARS = fields.name.maxLength
+
+/** Returns the id of the key. Nobody gets its own token. Throws `key_quota_reached`. */
+export async function grantKey(
+  home: Home,
+  identity: Identity,
+  { client: { name, ...client }, ...bounds }: GrantRequest,
+): Promise<string> {
+  const now = home.clock()
+  const id = newId(now, home.random)
+  const key = { ...bounds, id, name: [...name].slice(0, MOST_NAME_CHARS).join(''), client }
+  const token = tokenFrom('agent', home.random(TOKEN_BYTES))
+  const made = await home.store.createKey(identity, key, hashToken(token), now)
+  if (made.outcome === 'too_many') throw problem('key_quota_reached')
+  if (made.outcome === 'revoked') throw refusal(made)
+  return id
+}
 
 /** Throws `key_not_found`. */
 export async function dropKey(

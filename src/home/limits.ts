@@ -57,7 +57,14 @@ const ADDRESSES_OF_A_NETWORK = 5
 /** Wrong passwords for one account from all networks, as a multiple of one network's. */
 const NETWORKS_OF_STRANGERS = 50
 
-export type BudgetName = 'reads' | 'writes' | 'exports' | 'controls' | 'births'
+export type BudgetName =
+  | 'reads'
+  | 'writes'
+  | 'exports'
+  | 'controls'
+  | 'births'
+  | 'oauth'
+  | 'registrations'
 
 interface Rate extends BudgetPolicy {
   /** Who has a budget of their own: the agent with its named keys, and its operator. */
@@ -101,6 +108,25 @@ const ratesOf = (config: Config) => ({
     'network',
   ),
   birthsInAll: rate('births-in-all', config.BIRTHS_PER_HOUR, HOUR_SECONDS, 'service'),
+  oauth: rate('oauth', config.OAUTH_PER_MINUTE, MINUTE_SECONDS, 'address'),
+  clientDocuments: rate(
+    'client-documents',
+    config.CLIENT_DOCUMENTS_PER_MINUTE,
+    MINUTE_SECONDS,
+    'address',
+  ),
+  registrations: rate(
+    'registrations',
+    config.REGISTRATIONS_PER_HOUR_PER_ADDRESS,
+    HOUR_SECONDS,
+    'address',
+  ),
+  registrationsInAll: rate(
+    'registrations-in-all',
+    config.REGISTRATIONS_PER_HOUR,
+    HOUR_SECONDS,
+    'service',
+  ),
   failures: rate(FAILURES, config.FAILURES_PER_MINUTE, MINUTE_SECONDS, 'address'),
   signIns: rate(SIGN_INS, config.SIGN_IN_FAILURES_PER_HOUR, HOUR_SECONDS, 'network and account'),
   signInsInAll: rate(

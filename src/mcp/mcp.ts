@@ -1,6 +1,6 @@
 /** POST /mcp: the home's verbs as tools and its memories as resources. */
 import { z } from 'zod'
-import { type Problem, problem } from '../errors.ts'
+import { Problem, problem } from '../errors.ts'
 import { entrance, noQuery } from '../home/guards.ts'
 import type { Home } from '../home/home.ts'
 import { body } from '../home/limits.ts'
@@ -14,9 +14,10 @@ import { overBudget, showState, spend } from '../pipeline/budgets.ts'
 import { type Endpoint, endpoint } from '../pipeline/endpoint.ts'
 import { clientOf } from '../pipeline/failures.ts'
 import type { Guard } from '../pipeline/guard.ts'
-import { bearer, type Identified } from '../pipeline/guards/bearer.ts'
+import { bearerOfMcp, type Identified } from '../pipeline/guards/bearer.ts'
 import { spenderOf, type WithBudgets } from '../pipeline/guards/budget.ts'
-import { WRITE_ERRORS } from '../pipeline/problem.ts'
+import type { OriginPolicy } from '../pipeline/origins.ts'
+import { challengeOf, WRITE_ERRORS } from '../pipeline/problem.ts'
 import { validateBody } from '../pipeline/validate.ts'
 import type { Identity } from '../store/port/home.ts'
 import {
@@ -43,6 +44,46 @@ const isRead = (message: Message): boolean =>
   (message.body.method !== CALL_TOOL || toolIn(message)?.budget === 'reads')
 
 const isPaused = ({ kind, status }: Identity): boolean => kind === 'agent' && status === 'paused'
+
+const RESOURCE_METADATA = '/.well-known/oauth-protected-resource/mcp'
+
+/** Tells a client where it gets a token, and for what (RFC 9728, section 5.1). */
+function invited(refusal: Problem, issuer: string | undefined): Problem {
+  const challenge = challengeOf(refusal.code)
+  if (!challenge || issuer === undefined) return refusal
+  const parameters = `scope="memory:read memory:write", resource_metadata="${issuer}${RESOURCE_METADATA}"`
+  const own = challenge.replace(', scope="operator"', '')
+  const headers = { ...refusal.extras.headers, 'WWW-Authenticate': `${own}, ${parameters}` }
+  return problem(refusal.code, { ...refusal.extras, headers })
+}
+
+interface WithOrigins {
+  readonly origins: OriginPolicy
+}
+
+const inviting = <Needed>(
+  guard: Guard<Needed, object, Identified>,
+): Guard<Needed & WithOrigins, object, Identified> => ({
+  ...guard,
+  run(request, deps) {
+    const done = guard.run(request, deps)
+    if (!(done instanceof Promise)) return done
+    return done.catch((error: unknown) => {
+      throw error instanceof Problem
+        ? invited(error, deps.origins.issuer(request.call.host))
+        : error
+    })
+  },
+})
+
+/** A client that was let in to read may ask for more. Other keys cannot, and learn it from the tool. */
+function requireScope(call: Call, { key }: Identity, message: Message, home: WithOrigins): void {
+  if (!key?.client || key.access === 'write' || toolIn(message)?.budget !== 'writes') return
+  const refusal = problem('insufficient_scope', {
+    detail: 'This client was permitted to read alone. Ask for the scope memory:write too.',
+  })
+  throw invited(refusal, home.origins.issuer(call.host))
+}
 
 /** A paused agent may still ask what this server is. */
 async function barredBy(
@@ -108,7 +149,7 @@ const serveMcp = endpoint({
     description:
       'One JSON-RPC message of MCP, of the 2026-07-28 revision or of those of 2025, without a session. The tools and resources are described by the protocol itself: tools/list.',
   },
-  guards: [...entrance('reads'), bearer, charged],
+  guards: [...entrance('reads'), inviting(bearerOfMcp), charged],
   query: noQuery,
   upload: {
     schema: messageSchema,
@@ -133,8 +174,9 @@ const serveMcp = endpoint({
     202: { description: 'A notification was taken.' },
     404: { description: 'The protocol has no such method.', schema: answerSchema },
   },
-  errors: [...WRITE_ERRORS, 'agent_paused', 'too_many_streams'],
+  errors: [...WRITE_ERRORS, 'agent_paused', 'insufficient_scope', 'too_many_streams'],
   async handle({ call, identity, message, barred }, home: Home) {
+    requireScope(call, identity, message, home)
     const { exchange } = await loaded()
     const client = clientOf(call, home)
     return exchange(call, { home, client, identity: { ...identity, via: 'mcp' }, message, barred })

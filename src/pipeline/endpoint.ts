@@ -61,7 +61,10 @@ interface Described {
   readonly query?: z.ZodObject
   readonly body?: JsonBody<z.ZodType>
   /** A body that the handler reads as a stream, because it is too large for memory. */
-  readonly upload?: Pick<JsonBody<z.ZodType>, 'schema' | 'example'>
+  readonly upload?: Pick<JsonBody<z.ZodType>, 'schema' | 'example'> & {
+    /** Defaults to JSON. */
+    readonly mediaType?: string
+  }
   /** Pages do not declare theirs. */
   readonly answers?: Readonly<Record<number, Documented>>
 }
@@ -104,7 +107,8 @@ function errorsOf({ guards, params, query, body, upload, errors = [] }: ErasedDe
   const found = new Set<ErrorCode>(guards.flatMap((guard) => guard.errors))
   if (params) found.add('not_found')
   if (query) found.add('invalid_query')
-  if (body || upload) for (const code of bodyErrors(body?.statuses)) found.add(code)
+  if (body || (upload && upload.mediaType === undefined))
+    for (const code of bodyErrors(body?.statuses)) found.add(code)
   return [...found.union(new Set(errors))]
 }
 

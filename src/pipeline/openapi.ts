@@ -145,7 +145,9 @@ function success(components: Components, endpoint: Described, status: number, an
 /** Which codes it can have; examples of those that have members of their own. */
 function failure(components: Components, endpoint: Described, codes: readonly ErrorCode[]) {
   const status: number = catalogue[codes[0] ?? 'internal'].status
-  const { schema = problemSchema, headers } = endpoint.answers?.[status] ?? {}
+  const { schema: own = problemSchema, mediaType, headers } = endpoint.answers?.[status] ?? {}
+  // Beside problems there may be what a protocol has in their place.
+  const schema = mediaType ? problemSchema : own
   const withMembers = codes.filter((code) => 'members' in catalogue[code])
   const examples = Object.fromEntries(withMembers.map((code) => [code, components.example(code)]))
   const ofCodes = { properties: { code: { enum: codes } } }
@@ -157,6 +159,7 @@ function failure(components: Components, endpoint: Described, codes: readonly Er
         schema: { allOf: [components.schema(schema, 'output'), ofCodes] },
         ...(withMembers.length > 0 && { examples }),
       },
+      ...(mediaType && { [mediaType]: { schema: components.schema(own, 'output') } }),
     },
   }
 }
@@ -195,7 +198,8 @@ function requestBodyOf(components: Components, { body, upload }: Described) {
   const sent = body ?? upload
   if (!sent) return {}
   const { schema, example } = sent
-  const content = { 'application/json': { schema: components.schema(schema, 'input'), example } }
+  const mediaType = upload?.mediaType ?? 'application/json'
+  const content = { [mediaType]: { schema: components.schema(schema, 'input'), example } }
   return { requestBody: { required: true, content } }
 }
 

@@ -10,6 +10,15 @@ interface Own {
   readonly allowed: readonly string[]
 }
 
+const isLoopback = (hostname: string): boolean =>
+  hostname === 'localhost' || hostname === '[::1]' || /^127(\.\d{1,3}){3}$/.test(hostname)
+
+/** An address that OAuth can be used at: https without a path, or this machine itself. */
+const issuerAt = (url: URL | null): string | undefined =>
+  url?.pathname === '/' && (url.protocol === 'https:' || isLoopback(url.hostname))
+    ? url.origin
+    : undefined
+
 const isAddress = (hostname: string): boolean => isIP(hostname.replace(/^\[|\]$/g, '')) !== 0
 
 export function originPolicy({ publicUrl, listener, allowed }: Own) {
@@ -22,12 +31,14 @@ export function originPolicy({ publicUrl, listener, allowed }: Own) {
   const isLocal = (hostname: string): boolean =>
     hostname === 'localhost' || hostname === listener || isAddress(hostname)
 
+  /** Whether a Host header names this service. */
+  function isOwnHost(host: string): boolean {
+    const asked = URL.parse(`http://${host}`)
+    return asked !== null && (host === people?.host || isLocal(asked.hostname))
+  }
+
   return {
-    /** Whether a Host header names this service. */
-    isOwnHost(host: string): boolean {
-      const asked = URL.parse(`http://${host}`)
-      return asked !== null && (host === people?.host || isLocal(asked.hostname))
-    },
+    isOwnHost,
     /** Whether an origin is the one that the request was sent to. */
     isOwnOrigin(origin: string, host: string): boolean {
       if (origin === people?.origin) return true
@@ -47,6 +58,9 @@ export function originPolicy({ publicUrl, listener, allowed }: Own) {
       const asked = URL.parse(`http://${host}`)
       return asked !== null && isLocal(asked.hostname) ? asked.origin : undefined
     },
+    /** The issuer of OAuth under this Host; undefined if it is not offered there. */
+    issuer: (host: string): string | undefined =>
+      issuerAt(people ?? (isOwnHost(host) ? URL.parse(`http://${host}`) : null)),
     /** Whether its pages may call the home, though it is not our own. */
     isAllowed: (origin: string): boolean => allowed.includes(origin),
   }

@@ -39,6 +39,9 @@ const challenges: Partial<Record<ErrorCode, string>> = {
   insufficient_scope: `${REALM}, error="insufficient_scope", scope="operator"`,
 }
 
+/** Undefined if the error has none. */
+export const challengeOf = (code: ErrorCode): string | undefined => challenges[code]
+
 /** Retry-After for temporary errors. */
 const RETRY_AFTER_SECONDS = '1'
 

@@ -1,4 +1,5 @@
 /** The pages for people: the operator's, the rooms', and what all of them need. */
+import { authorize } from '../oauth/authorize.ts'
 import type { Endpoint } from '../pipeline/endpoint.ts'
 import {
   accountPage,
@@ -26,6 +27,7 @@ import { endKeyForm, keyForm, keysPage, newKeyForm, operatorKeyForm } from './co
 import { eraseAgent, leave } from './console/agent/leave-or-erase.ts'
 import { agentOverview, statusForm } from './console/agent/overview.ts'
 import { profileForm, settingsPage } from './console/agent/settings.ts'
+import { consentForm, consentPage } from './console/consent.ts'
 import { deletedPage } from './console/memories/deleted.ts'
 import { memoriesPage } from './console/memories/memories.ts'
 import {
@@ -62,6 +64,9 @@ export const consoleEndpoints: readonly Endpoint<Workspace>[] = [
   recoverPage,
   recoverForm,
   agentsPage,
+  authorize,
+  consentPage,
+  consentForm,
   ...attach,
   accountPage,
   passwordForm,

@@ -3,6 +3,7 @@ import type { Config } from '../config.ts'
 import type { Gateway } from '../gateway/gateway.ts'
 import type { Home } from '../home/home.ts'
 import type { Answer, Call } from '../http/call.ts'
+import type { OAuth } from '../oauth/oauth.ts'
 import type { AgentCalls } from '../pipeline/agent-calls.ts'
 import { remembering } from '../pipeline/remember.ts'
 import { currentSession } from '../pipeline/sessions.ts'
@@ -63,6 +64,7 @@ interface Parts {
   readonly config: Config
   readonly store: SessionStore & { readonly status: () => Promise<StoreStatus> }
   readonly home: Home
+  readonly oauth: OAuth
   readonly gateway: Gateway
   readonly calls: Pick<AgentCalls, 'flush'>
 }
@@ -74,14 +76,15 @@ const KEY_BYTES = 32
 /** Long enough to save work, short enough to notice a restored database. */
 const KEY_MS = 600_000
 
-export function createWeb({ config, store, home, gateway, calls }: Parts) {
+export function createWeb({ config, store, home, oauth, gateway, calls }: Parts) {
   const { PUBLIC_URL: publicUrl } = config
   const secure = publicUrl?.startsWith('https:') ?? false
   const totals = remembering(() => store.status(), COUNT_MS, home.clock)
   const sharedKey = () =>
     store.sharedSecret('challenges', Buffer.from(home.random(KEY_BYTES)).toString('hex'))
   const challengeKey = remembering(sharedKey, KEY_MS, home.clock)
-  const workspace: Workspace = { ...home, sessions: store, calls, challengeKey, secure, publicUrl }
+  const sessions = store
+  const workspace: Workspace = { ...home, oauth, sessions, calls, challengeKey, secure, publicUrl }
   const site: SiteContext = { ...gateway, origins: home.origins, secure, publicUrl, totals }
   return {
     workspace,

@@ -81,6 +81,10 @@ const published = {
     births: rate('births', 10, 3_600, 'address'),
     birthsPerNetwork: rate('births-per-network', 50, 3_600, 'network'),
     birthsInAll: rate('births-in-all', 1_000, 3_600, 'service'),
+    oauth: rate('oauth', 300, 60, 'address'),
+    clientDocuments: rate('client-documents', 30, 60, 'address'),
+    registrations: rate('registrations', 60, 3_600, 'address'),
+    registrationsInAll: rate('registrations-in-all', 1_000, 3_600, 'service'),
     failures: rate('failures', 60, 60, 'address'),
     signIns: rate('sign-ins', 20, 3_600, 'network and account'),
     signInsInAll: rate('sign-ins-in-all', 1_000, 3_600, 'account'),
@@ -405,6 +409,10 @@ describe('the published limits', () => {
       CONTROLS_PER_MINUTE: '3',
       BIRTHS_PER_HOUR_PER_ADDRESS: '2',
       BIRTHS_PER_HOUR: '5',
+      OAUTH_PER_MINUTE: '6',
+      CLIENT_DOCUMENTS_PER_MINUTE: '7',
+      REGISTRATIONS_PER_HOUR_PER_ADDRESS: '8',
+      REGISTRATIONS_PER_HOUR: '9',
       FAILURES_PER_MINUTE: '3',
       SIGN_IN_FAILURES_PER_HOUR: '2',
       CONNECTIONS_PER_ADDRESS: '7',
@@ -413,7 +421,11 @@ describe('the published limits', () => {
     const set = await openService(embedded, env)
     const { memoriesPerAgent, connectionsPerAddress, rates } = await limitsOf(set)
     const quotas = Object.values(rates).map(({ quota }) => quota)
-    expect([memoriesPerAgent, ...quotas]).toEqual([2, 3, 4, 2, 3, 2, 10, 5, 3, 2, 100, 3, 4])
+    expect([memoriesPerAgent, ...quotas]).toEqual([
+      ...[2, 3, 4, 2, 3, 2, 10, 5],
+      ...[6, 7, 8, 9],
+      ...[3, 2, 100, 3, 4],
+    ])
     expect(connectionsPerAddress).toBe(7)
 
     /** How many are let through before one is refused for their number, and the budget it names. */

@@ -3,12 +3,14 @@ import { consoleRights } from './console.ts'
 import { examples } from './examples.ts'
 import { gatewayRights } from './gateway.ts'
 import { homeRights } from './home.ts'
+import { oauthRights } from './oauth.ts'
 import { operationsRights } from './operations.ts'
 import type { Rights } from './rights.ts'
 import { roomRights } from './rooms.ts'
 
 export const allRights: readonly Rights[] = [
   ...homeRights,
+  ...oauthRights,
   ...gatewayRights,
   ...operationsRights,
   ...consoleRights,

@@ -56,6 +56,18 @@ export const consoleRights: readonly Rights[] = [
   row('consoleRecoverPage', 'GET /console/recover'),
   row('consoleRecover', 'POST /console/recover', { form: formAgain }),
   row('consoleAgents', 'GET /console', { access: 'session' }),
+  row('authorize', 'GET /oauth/authorize', { budget: one('oauth'), offered: true }),
+  row('consoleConsentPage', 'GET /console/consent', {
+    access: 'session',
+    budget: one('oauth'),
+    offered: true,
+  }),
+  row('consoleConsent', 'POST /console/consent', {
+    access: 'session',
+    budget: one('oauth'),
+    form: formAgain,
+    offered: true,
+  }),
   row('consoleAttachPage', 'GET /console/attach', { access: 'session' }),
   gravely(row('consoleAttach', 'POST /console/attach', { access: 'session', form: formAgain })),
   row('consoleAccount', 'GET /console/account', { access: 'session' }),

@@ -10,6 +10,9 @@ import { homeEndpoints } from '../../src/home/index.ts'
 import type { Serve } from '../../src/http/call.ts'
 import { createConcurrencyLimit } from '../../src/http/concurrency-limit.ts'
 import { mcpEndpoints } from '../../src/mcp/mcp.ts'
+import { fetchingBy } from '../../src/oauth/client-document.ts'
+import { oauthEndpoints } from '../../src/oauth/index.ts'
+import { createOAuth } from '../../src/oauth/oauth.ts'
 import { operationsEndpoints } from '../../src/operations/index.ts'
 import { createMeasures } from '../../src/operations/metrics.ts'
 import { createOperations } from '../../src/operations/operations.ts'
@@ -70,7 +73,8 @@ export function openDoors(
   const home = createHome(parts)
   const gateway = { ...createGateway({ ...parts, homeInUse: () => false }), admission }
   const calls = countAgentCalls(store, clock)
-  const web = createWeb({ ...parts, home, gateway, calls })
+  const oauth = createOAuth(home, store, fetchingBy())
+  const web = createWeb({ ...parts, home, oauth, gateway, calls })
   const measures = createMeasures(() => store.status())
   const { origins } = home
   const { showProblem, icon } = web
@@ -85,6 +89,7 @@ export function openDoors(
       const budgets = createBudgets(Object.values(home.limits.rates), countInMemory())
       const routes = createRoutes(() => forPeople)
       routes.mount(there([...homeEndpoints, ...mcpEndpoints]), { ...home, budgets }, hooks)
+      routes.mount(there(oauthEndpoints), { ...oauth, budgets }, hooks)
       routes.mount(there([landing]), web.site, hooks)
       routes.mount(there(gatewayEndpoints), gateway, hooks)
       routes.mount(there(operationsEndpoints), operations, hooks)

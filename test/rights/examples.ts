@@ -1,7 +1,7 @@
 /** A request for each row that reaches what its guards stand in front of, and its outcome. */
 import { stylesheet } from '../../src/web/layout/assets.ts'
 import { birthBody } from '../harness.ts'
-import { KEEPER, REPLACING } from './world.ts'
+import { CLIENT, KEEPER, REPLACING } from './world.ts'
 
 export interface Example {
   /** A stream would never end: it is asked for its head alone. */
@@ -12,6 +12,8 @@ export interface Example {
   /** A fresh number makes each request one of its own. */
   readonly body?: (fresh: number) => unknown
   readonly fields?: Readonly<Record<string, string>>
+  /** Of fields that no form of ours sends. */
+  readonly type?: string
   /** Fields that are refused, where those above are not. */
   readonly refusedFields?: Readonly<Record<string, string>>
   /** As `outcomeOf` tells it. */
@@ -50,7 +52,35 @@ const exportOf = (fresh: number) => ({
   ],
 })
 
+const PERMISSION = new URLSearchParams({
+  ...{ response_type: 'code', client_id: CLIENT.id, redirect_uri: CLIENT.redirectUri },
+  ...{ code_challenge: 'x'.repeat(43), code_challenge_method: 'S256', state: 's' },
+}).toString()
+
+const decided = { request: PERMISSION, home: 'nobody', access: 'write', days: '0' }
+
 export const examples: Readonly<Record<string, Example>> = {
+  readProtectedResource: page,
+  readProtectedResourceOfMcp: page,
+  readAuthorizationServer: page,
+  registerClient: { body: () => ({ redirect_uris: [CLIENT.redirectUri] }), outcome: '201' },
+  issueToken: {
+    type: 'application/x-www-form-urlencoded',
+    fields: { grant_type: 'refresh_token', client_id: CLIENT.id, refresh_token: 'unknown' },
+    outcome: '400',
+  },
+  revokeToken: {
+    type: 'application/x-www-form-urlencoded',
+    fields: { client_id: CLIENT.id, token: 'unknown' },
+    outcome: '200',
+  },
+  authorize: { query: PERMISSION, outcome: '303' },
+  consoleConsentPage: { query: PERMISSION, outcome: '200' },
+  consoleConsent: {
+    fields: { ...decided, decision: 'refuse' },
+    refusedFields: { ...decided, decision: 'allow', days: 'x' },
+    outcome: '303',
+  },
   previewAgent: page,
   birthAgent: { body: () => birthBody, outcome: '201' },
   readProfile: page,

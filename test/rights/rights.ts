@@ -14,7 +14,7 @@ export type Access =
   | 'listed-address'
 
 export interface Budget {
-  readonly name: 'reads' | 'writes' | 'exports' | 'controls' | 'births'
+  readonly name: 'reads' | 'writes' | 'exports' | 'controls' | 'births' | 'oauth' | 'registrations'
   /** A birth is counted by its address; `nothing` only shows the budget. */
   readonly takes: 'one' | 'a birth' | 'nothing'
 }
@@ -46,6 +46,8 @@ export interface Rights {
   /** Refuses headers that came twice, and tokens in its address. */
   readonly strict: boolean
   readonly cacheControl: string | null
+  /** Is there where the service has an address with https, or loopback's. */
+  readonly offered?: true
   /** HOME_ENABLED=false stops it. */
   readonly ofHome: boolean
   /** BIRTHS_ENABLED=false stops it. */

@@ -13,7 +13,12 @@ export const PUBLIC = 'http://home.example'
 
 /** As every service is, as it is switched off in part, and as it is known by its own name. */
 const settings = {
-  open: { ALLOWED_ORIGINS: LISTED, EXPORTS_PER_MINUTE: '9999', CONTROLS_PER_MINUTE: '9999' },
+  open: {
+    ALLOWED_ORIGINS: LISTED,
+    EXPORTS_PER_MINUTE: '9999',
+    CONTROLS_PER_MINUTE: '9999',
+    REGISTRATIONS_PER_HOUR_PER_ADDRESS: '9999',
+  },
   disabled: { HOME_ENABLED: 'false' },
   closed: { BIRTHS_ENABLED: 'false' },
   named: { PUBLIC_URL: PUBLIC },
@@ -25,6 +30,8 @@ const settings = {
     EXPORTS_PER_MINUTE: '1',
     CONTROLS_PER_MINUTE: '1',
     BIRTHS_PER_HOUR_PER_ADDRESS: '1',
+    OAUTH_PER_MINUTE: '1',
+    REGISTRATIONS_PER_HOUR_PER_ADDRESS: '1',
   },
 } as const
 
@@ -96,8 +103,9 @@ async function rightful({ access, operationId }: Rights, world: World): Promise<
 /** The type and the text of what a row is sent. */
 function payload(row: Rights, { body, fields }: Sent, fresh: number) {
   const example = examples[row.operationId]
-  const type = row.form ? FORM_TYPE : 'application/json'
-  const text = row.form
+  const isForm = row.form || example?.type === FORM_TYPE
+  const type = isForm ? FORM_TYPE : 'application/json'
+  const text = isForm
     ? new URLSearchParams(fields ?? example?.fields).toString()
     : example?.body && JSON.stringify(example.body(fresh))
   const sent = body ?? text

@@ -2,6 +2,8 @@
 
 import { randomBytes, randomUUID } from 'node:crypto'
 import { deriveOperatorToken, hashIdempotencyKey } from '../../src/home/birth-key.ts'
+import { keptMetadata } from '../../src/oauth/client-metadata.ts'
+import { recordHash } from '../../src/oauth/oauth.ts'
 import { hashToken, tokenFrom } from '../../src/pipeline/tokens.ts'
 import type { Identity } from '../../src/store/port/home.ts'
 import type { Change } from '../../src/store/port/keeping/memories.ts'
@@ -25,6 +27,9 @@ const STRANGER = 'stranger@example.org'
 /** Comes and goes: an account keeps no more than its newest sessions. */
 const GUEST = 'guest@example.org'
 const HOUR_MS = 3_600_000
+
+/** A client that registered once. */
+export const CLIENT = { id: 'a-client', redirectUri: 'https://client.example/back' }
 
 /** The text of another tenant: nobody else may ever see it. */
 export const SECRET = 'the text of another tenant'
@@ -220,6 +225,20 @@ async function giveKeys({ store, now }: TestService, born: Born, tokens: Partial
 
 const freshToken = (): string => tokenFrom('agent', randomBytes(32))
 
+const registerClient = ({ store, now }: TestService) =>
+  store.keepRecord(
+    {
+      idHash: recordHash('Client', CLIENT.id),
+      kind: 'Client',
+      payload: JSON.stringify({
+        client_id: CLIENT.id,
+        ...keptMetadata({ client_name: 'Client', redirect_uris: [CLIENT.redirectUri] }),
+      }),
+      expiresAt: now() + 1_000 * HOUR_MS,
+    },
+    now(),
+  )
+
 export async function openWorld(
   engine: Engine,
   env: Readonly<Record<string, string>> = {},
@@ -240,6 +259,7 @@ export async function openWorld(
     STRANGER,
   )
   const rotated = await birth()
+  await registerClient(service)
   await write(service, mine.token, 'plan', 'mine')
   await write(service, other.token, 'plan', SECRET)
   await write(service, paused.token, 'plan', 'mine')

@@ -34,8 +34,9 @@ const shown = async (path: string): Promise<string> => {
     .replace('/console/agents/:agent', operator.agent)
     .replace(':client', 'claude-code')
   const { status, text } = await operator.get(/memory(\/\w+)?$/.test(at) ? `${at}?key=plan` : at)
-  // A link that was never given is void.
-  expect(at === '/console/recover' ? [410] : [200, 303]).toContain(status)
+  // A link that was never given is void, and so is a page that no program led to.
+  const void_ = { '/console/recover': 410, '/console/consent': 400 }[at]
+  expect(void_ ? [void_] : [200, 303]).toContain(status)
   return text
 }
 

@@ -360,6 +360,8 @@ export interface NamedKey {
   readonly createdAt: string
   readonly expiresAt: string | null
   readonly lastUsedAt: string | null
+  /** The program that it was granted to by OAuth: its id, and where its user was sent back to. */
+  readonly client?: { readonly id: string; readonly redirectHost: string }
 }
 
 export interface NewNamedKey {

@@ -19,13 +19,15 @@ export const pauseCommand = setting('pause')
 
 export const activateCommand = setting('activate')
 
-const keyRow = ({ id, name, access, prefix, expiresAt, lastUsedAt }: NamedKey) => [
+const keyRow = ({ id, name, access, prefix, expiresAt, lastUsedAt, client }: NamedKey) => [
   ...[id, name, access, prefix ?? '', expiresAt ?? '', lastUsedAt ?? ''],
+  client?.redirectHost ?? '',
 ]
 
 export async function listKeys(given: Given): Promise<Report> {
   const keys = await atHome(given, (home) => home.keys(), 'operator')
-  const text = table(['ID', 'NAME', 'ACCESS', 'PREFIX', 'EXPIRES AT', 'USED AT'], keys.map(keyRow))
+  const columns = ['ID', 'NAME', 'ACCESS', 'PREFIX', 'EXPIRES AT', 'USED AT', 'CLIENT']
+  const text = table(columns, keys.map(keyRow))
   return { value: { keys }, text }
 }
 

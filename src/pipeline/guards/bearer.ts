@@ -60,18 +60,33 @@ async function refuseWithoutToken(call: Call, deps: Guarded): Promise<never> {
   throw problem('credentials_missing')
 }
 
-function establish(call: Call, deps: Deps, identity: Identity | undefined) {
+/** Of a token that OAuth issued for another endpoint than this. */
+const ELSEWHERE = {
+  detail:
+    'This token was issued for /mcp alone, and is not taken elsewhere. Use a token of the agent, or a named key.',
+}
+
+function establish(
+  call: Call,
+  deps: Deps,
+  identity: Identity | undefined,
+  audience: Identity['audience'],
+) {
   if (!identity) return failAuthentication(call, deps, 'invalid_token')
+  if (identity.audience !== undefined && identity.audience !== audience) {
+    return failAuthentication(call, deps, 'invalid_token', ELSEWHERE)
+  }
   if (hasExpired(identity, deps.clock())) return failAuthentication(call, deps, 'key_expired')
   call.notes.agent = identity.agentId
   call.notes.as = identity.kind
   return { identity }
 }
 
-/** `find`: the identity of the token of this call. */
+/** `find`: the identity of the token of this call. `audience`: the endpoint's, if it has one. */
 export const bearerBy = <Needed>(
   name: string,
   find: (token: string, tokenHash: string, call: Call, deps: Needed) => Found,
+  audience?: Identity['audience'],
 ): Guard<Deps & Needed, object, Identified> => ({
   name,
   errors: [
@@ -89,14 +104,18 @@ export const bearerBy = <Needed>(
     call.notes.token = tokenMark(tokenHash)
     const found = find(token, tokenHash, call, deps)
     return found instanceof Promise
-      ? found.then((identity) => establish(call, deps, identity))
-      : establish(call, deps, found)
+      ? found.then((identity) => establish(call, deps, identity, audience))
+      : establish(call, deps, found, audience)
   },
 })
 
-export const bearer = bearerBy<WithStore>('bearer', (token, tokenHash, _, deps) =>
-  identify(token, tokenHash, deps),
-)
+const byToken = (token: string, tokenHash: string, _: Call, deps: WithStore): Found =>
+  identify(token, tokenHash, deps)
+
+export const bearer = bearerBy<WithStore>('bearer', byToken)
+
+/** Takes access tokens of OAuth too. */
+export const bearerOfMcp = bearerBy<WithStore>('bearer-of-mcp', byToken, 'mcp')
 
 /** Admits only the operator token. */
 export const operatorOnly: Guard<WithBudgets, Announced & Identified, void> = {

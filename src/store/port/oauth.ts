@@ -7,7 +7,7 @@ export interface Grant {
   readonly keyId: string
 }
 
-/** A registered client, a request that waits for its operator, a code or a refresh token. */
+/** A registered client, the metadata document of another, a code or a refresh token. */
 export interface OAuthRecord {
   /** SHA-256 of the labelled id, hex. */
   readonly idHash: string

@@ -273,8 +273,8 @@ CREATE TABLE IF NOT EXISTS shared_secrets (
   secret TEXT NOT NULL
 ) STRICT, WITHOUT ROWID;
 
--- What OAuth keeps besides keys: clients that registered, requests that wait for their operator,
--- codes and refresh tokens. Of an id only the hash is kept. `agent_id` and `key_id`: the grant that
+-- What OAuth keeps besides keys: clients that registered, metadata documents of others, codes and
+-- refresh tokens. Of an id only the hash is kept. `agent_id` and `key_id`: the grant that
 -- it belongs to. `consumed_at`: when a code or a refresh token was used.
 CREATE TABLE IF NOT EXISTS oauth_records (
   id_hash TEXT PRIMARY KEY,

@@ -1,12 +1,15 @@
 /** The dependencies of the console's pages, and the facts that their guards establish. */
 import type { Home } from '../../home/home.ts'
 import type { Call } from '../../http/call.ts'
+import type { OAuth } from '../../oauth/oauth.ts'
 import type { AgentCalls } from '../../pipeline/agent-calls.ts'
 import type { OfOwner, SignedIn } from '../../pipeline/guards/session.ts'
 import type { SessionStore } from '../../store/port/sessions.ts'
 
 /** The pages call the home's own verbs, as the operator of the account's agents. */
 export interface Workspace extends Home {
+  /** Lets clients in that know the address of /mcp alone. */
+  readonly oauth: OAuth
   readonly sessions: SessionStore
   /** Stores the counts of agents' calls before they are shown. */
   readonly calls: Pick<AgentCalls, 'flush'>

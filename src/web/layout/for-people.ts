@@ -26,6 +26,14 @@ const words: Readonly<Partial<Record<ErrorCode, Words>>> = {
     title: 'This address is not valid',
     detail: 'Something in it is not as our pages write it. Begin again from one of them.',
   },
+  authorization_invalid: {
+    title: 'This program cannot be let in',
+    detail: 'It is not set up right. Nothing was permitted. Go back to it, and add this home anew.',
+  },
+  oauth_unavailable: {
+    title: 'Programs cannot be let in by this address',
+    detail: 'Whoever runs this service must give it an address that begins with https first.',
+  },
   body_incomplete: { title: 'The form did not arrive', detail: 'Send it again.' },
   unsupported_media_type: UNREADABLE,
   malformed_form: UNREADABLE,

@@ -10,6 +10,8 @@ export type Html = ReturnType<typeof html>
 
 export const nothing: Html = html``
 
+const FORMS = "form-action 'self'"
+
 /** No inline scripts or styles, no foreign resources, no framing. */
 const POLICY = [
   "default-src 'none'",
@@ -17,16 +19,19 @@ const POLICY = [
   "style-src 'self'",
   "img-src 'self'",
   "connect-src 'self'",
-  "form-action 'self'",
+  FORMS,
   "base-uri 'none'",
   "frame-ancestors 'none'",
 ].join('; ')
 
 const ONE_YEAR_SECONDS = 31_536_000
 
-export function keepToItself(call: Call, secure: boolean): void {
+/** `formsTo`: another origin to which a form of the page may lead in the end. */
+export function keepToItself(call: Call, secure: boolean, formsTo?: string): void {
   call.responseHeaders['Cache-Control'] ??= 'no-cache'
-  call.responseHeaders['Content-Security-Policy'] = POLICY
+  call.responseHeaders['Content-Security-Policy'] = formsTo
+    ? POLICY.replace(FORMS, `${FORMS} ${formsTo}`)
+    : POLICY
   call.responseHeaders['Referrer-Policy'] = 'no-referrer'
   call.responseHeaders['Cross-Origin-Opener-Policy'] = 'same-origin'
   call.responseHeaders['Cross-Origin-Resource-Policy'] = 'same-origin'
@@ -60,6 +65,8 @@ export interface Page {
   readonly follows?: string
   /** The page to request then, if another. */
   readonly from?: string
+  /** Another origin to which its form may lead in the end: browsers check redirects too. */
+  readonly formsTo?: string
   /** Seconds between polls, for a page about several homes. */
   readonly looks?: number
 }
@@ -142,6 +149,6 @@ export async function aroundBody(page: Omit<Page, 'body'>): Promise<readonly [st
 
 export async function showPage(call: Call, secure: boolean, page: Page): Promise<Answer> {
   const text = String(await shell(page))
-  keepToItself(call, secure)
+  keepToItself(call, secure, page.formsTo)
   return answer(call, page.status ?? 200, text, 'text/html; charset=utf-8')
 }

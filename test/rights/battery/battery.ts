@@ -11,7 +11,7 @@ import { forms, formsAgain, secondLooks } from './forms.ts'
 import { keeping, keepingRefusals, strictness } from './headers.ts'
 import { browsers, listedOrigins, otherSites, readers } from './origins.ts'
 import { owners, sessions } from './sessions.ts'
-import { addresses, anybody, switchedOff } from './settings.ts'
+import { addresses, anybody, offers, switchedOff } from './settings.ts'
 import {
   cookiesAlone,
   idempotencyKeys,
@@ -29,6 +29,7 @@ export type Part = (subject: Subject) => Faults
 const decidedAtTheDoor: readonly Part[] = [
   keeping,
   switchedOff,
+  offers,
   listedOrigins,
   otherSites,
   readers,

@@ -18,7 +18,8 @@ async function* byItsName(subject: Subject): Faults {
   const otherwise = { host: new URL(PUBLIC).host, headers: { origin: OTHER_SCHEME }, setting }
   yield* expecting(subject, 'by its name in another scheme', 'origin_denied', otherwise)
   for (const origin of [PUBLIC, HOST]) {
-    yield* expecting(subject, `as ${origin}`, letIn, { setting, headers: { origin } })
+    const outcome = subject.row.offered ? 'oauth_unavailable' : letIn
+    yield* expecting(subject, `as ${origin}`, outcome, { setting, headers: { origin } })
   }
 }
 

@@ -9,6 +9,12 @@ export async function* switchedOff(subject: Subject): Faults {
   yield* expecting(subject, 'with births closed', closed, { setting: 'closed' })
 }
 
+/** Tokens are issued where nobody reads them on the way: the name of this setting has no https. */
+export async function* offers(subject: Subject): Faults {
+  if (!subject.row.offered || subject.row.form) return
+  yield* expecting(subject, 'without https', 'oauth_unavailable', { setting: 'named' })
+}
+
 export async function* addresses(subject: Subject): Faults {
   const { row, letIn } = subject
   const outcome = row.access === 'listed-address' ? 'address_denied' : letIn

@@ -11,11 +11,17 @@ import { WRITE_ERRORS } from '../../../pipeline/problem.ts'
 import { beginSession, currentSession, endSession } from '../../../pipeline/sessions.ts'
 import { hidden, input, refusalNote, type Typed } from '../../layout/fields.ts'
 import { type Html, showPage } from '../../layout/page.ts'
-import { consolePath, SIGN_IN } from '../../layout/paths.ts'
+import { BIRTH, consolePath, SIGN_IN } from '../../layout/paths.ts'
 import { forAnyone, formForAnyone, formForSignedIn, withInput } from '../guards.ts'
 import { ASKS, ceremony, offeredAt } from '../passkeys/ceremony.ts'
 import { PASSKEY_ERRORS, signInByPasskey } from '../passkeys/prove.ts'
 import type { Workspace } from '../workspace.ts'
+
+/** The birth of an agent, which returns there too. */
+const birthFor = (next: string | undefined): string => {
+  const path = consolePath(next ?? '')
+  return path === undefined ? BIRTH : `${BIRTH}?next=${encodeURIComponent(path)}`
+}
 
 const destination = (next: string | undefined): string => consolePath(next ?? '') ?? '/console'
 
@@ -45,7 +51,7 @@ ${input({ name: 'password', label: 'Password', type: 'password', autocomplete: '
 <button>Sign in</button>
 </form>
 ${passkeyForm(call, workspace, typed)}
-<p class="aside">No account yet? <a href="/console/birth">Create an agent</a>: that makes one.</p>
+<p class="aside">No account yet? <a href="${birthFor(typed.values.next)}">Create an agent</a>: that makes one.</p>
 </div>`,
   })
 

@@ -1,5 +1,6 @@
 /** /console/birth: creates an agent, and an account if there is none. The tokens are shown once. */
 import { html } from 'hono/html'
+import { z } from 'zod'
 import { fields } from '../../../fields.ts'
 import { addressOf } from '../../../home/account.ts'
 import { BIRTH_ERRORS, birthRequest, giveBirth } from '../../../home/birth.ts'
@@ -14,27 +15,17 @@ import { beginSession, currentSession } from '../../../pipeline/sessions.ts'
 import { validateBody } from '../../../pipeline/validate.ts'
 import type { Session } from '../../../store/port/sessions.ts'
 import { type LanguageSymbol, type SymbolGroup, symbols } from '../../../symbols.ts'
-import {
-  checkbox,
-  faultNote,
-  hidden,
-  input,
-  refusalNote,
-  type Typed,
-  untouched,
-} from '../../layout/fields.ts'
+import { checkbox, faultNote, hidden, input, refusalNote, type Typed } from '../../layout/fields.ts'
 import { withFaults } from '../../layout/for-people.ts'
 import { glyph } from '../../layout/glyphs.ts'
 import { type Html, nothing, showPage } from '../../layout/page.ts'
-import { AGENTS, agentPath } from '../../layout/paths.ts'
+import { AGENTS, agentPath, BIRTH, consolePath } from '../../layout/paths.ts'
 import { eventsPath } from '../agent-page.ts'
 import { forAnyone, formForAnyone } from '../guards.ts'
 import type { Workspace } from '../workspace.ts'
 import { connectSection, firstWrite, firstWritePath } from './connect.ts'
 import { type Credential, credentials, formKey } from './keys.ts'
 import { nameAndPurpose, nameAndPurposeIn } from './settings.ts'
-
-const path = '/console/birth'
 
 const choice = ({ id, name, meaning }: LanguageSymbol, chosen: string | undefined): Html =>
   html`<label class="symbol" title="${meaning}">
@@ -77,8 +68,8 @@ ${input(
 </fieldset>`
 
 const form = (typed: Typed, key: string, session: Session | undefined): Html => html`<form
-method="post" action="${path}" class="stack">
-${hidden('key', key)}
+method="post" action="${BIRTH}" class="stack">
+${hidden('key', key)}${consolePath(typed.values.next ?? '') ? hidden('next', typed.values.next ?? '') : nothing}
 ${nameAndPurpose(typed)}
 ${picker(typed)}
 ${account(typed, session)}
@@ -112,10 +103,12 @@ const FAULTS = {
 export const birthPage = endpoint({
   operationId: 'consoleBirthPage',
   method: 'GET',
-  path,
+  path: BIRTH,
   guards: [...forAnyone, birthsOpen],
+  query: z.object({ next: z.string().optional() }),
   errors: ['storage_unavailable'],
-  handle: ({ call }, workspace: Workspace) => show(call, workspace, untouched),
+  handle: ({ call, query: { next } }, workspace: Workspace) =>
+    show(call, workspace, { values: { ...(next !== undefined && { next }) } }),
 })
 
 const requestOf = (sent: Fields) =>
@@ -143,6 +136,14 @@ const tokensOf = (token: string, operatorToken: string): Credential[] => [
   },
 ]
 
+/** Back to what the agent was created for, if anything. */
+const onward = (next: string | undefined, agentId: string): Html => {
+  const back = consolePath(next ?? '')
+  return back === undefined
+    ? html`<a class="button" href="${agentPath(agentId)}">Done</a>`
+    : html`<a class="button" href="${back}">Continue</a>`
+}
+
 async function deliver({ call, sent }: Facts & Sent, workspace: Workspace): Promise<Answer> {
   const request = requestOf(sent)
   const session = await currentSession(call, workspace)
@@ -161,7 +162,7 @@ async function deliver({ call, sent }: Facts & Sent, workspace: Workspace): Prom
     from: firstWritePath(born.agentId),
     body: html`<h1 class="with-glyph">${glyph(request.symbol)} <span><bdi>${request.name}</bdi> is ready</span></h1>
 <div class="halves"><div>${credentials(tokensOf(born.token, born.operatorToken))}
-<p class="actions"><a class="button" href="${agentPath(born.agentId)}">Done</a></p></div>
+<p class="actions">${onward(sent.next, born.agentId)}</p></div>
 <div>${connectSection(born.agentId)}
 ${firstWrite(born.agentId, undefined)}</div></div>`,
   })
@@ -170,7 +171,7 @@ ${firstWrite(born.agentId, undefined)}</div></div>`,
 export const birthForm = endpoint({
   operationId: 'consoleBirth',
   method: 'POST',
-  path,
+  path: BIRTH,
   guards: [
     ...formForAnyone,
     again(({ call, sent }: Facts & Sent, workspace: Workspace, refusal) =>

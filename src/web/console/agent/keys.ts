@@ -129,8 +129,16 @@ ${fold({
 
 const rights = { read: 'reads', write: 'reads and writes' } as const
 
+/** The program that it was granted to, by what is known of it. */
+const byClient = ({ client, createdAt }: NamedKey, now: number): Html =>
+  client
+    ? html`<div class="dim">let in ${when(createdAt, now)}, by <bdi>${client.redirectHost}</bdi>${
+        client.id.startsWith('https://') ? html` (<bdi>${client.id}</bdi>)` : nothing
+      }</div>`
+    : nothing
+
 const row = (agentId: string, key: NamedKey, now: number): Html => html`<tr>
-<th scope="row" class="words" dir="auto">${key.name}</th>
+<th scope="row" class="words" dir="auto">${key.name}${byClient(key, now)}</th>
 <td>${rights[key.access]}</td>
 <td class="words">${key.prefix === '' ? 'every memory' : html`only <code>${key.prefix}</code>…`}</td>
 <td>${key.expiresAt === undefined ? 'never ends' : html`ends ${when(key.expiresAt, now)}`}</td>
