@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { pino } from 'pino'
 import { inject } from 'vitest'
-import { type App, createApp } from '../src/app.ts'
+import { type App, createApp, type Parts } from '../src/app.ts'
 import { boundsOf, loadConfig } from '../src/config.ts'
 import type { Answer as Given, Incoming } from '../src/http/call.ts'
 import { targetOf } from '../src/http/target.ts'
@@ -207,6 +207,7 @@ export function appBeside(
 export async function openService(
   engine: Engine,
   env: Readonly<Record<string, string>> = {},
+  own: Pick<Parts, 'reach'> = {},
 ): Promise<TestService> {
   const database = await engine.fresh()
   let offset = 0
@@ -215,7 +216,7 @@ export async function openService(
   const log = pino({ level: 'debug' }, { write: (line: string) => void logged.push(line) })
   const config = loadConfig({ ...lenient, ...env, DATABASE_URL: database.url })
   const store = await openStore(database.url, now(), boundsOf(config))
-  const parts = { config, store, clock: now, random: randomBytes, log, load: patientLoad }
+  const parts = { ...own, config, store, clock: now, random: randomBytes, log, load: patientLoad }
   const app = createApp(parts)
   let births = 0
 

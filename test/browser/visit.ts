@@ -14,8 +14,11 @@ export interface OpenHouse extends TestService {
 }
 
 /** The whole service on a socket. */
-export async function openHouse(env: Readonly<Record<string, string>> = {}): Promise<OpenHouse> {
-  const service = await openService(embedded, { BIRTHS_PER_HOUR_PER_ADDRESS: '0', ...env })
+export async function openHouse(
+  env: Readonly<Record<string, string>> = {},
+  own?: Parameters<typeof openService>[2],
+): Promise<OpenHouse> {
+  const service = await openService(embedded, { BIRTHS_PER_HOUR_PER_ADDRESS: '0', ...env }, own)
   const server = await listen(service.app, '127.0.0.1', 0)
   return {
     ...service,
@@ -29,14 +32,17 @@ export async function openHouse(env: Readonly<Record<string, string>> = {}): Pro
 }
 
 /** A house with these settings and a browser, opened before a suite's tests and closed after them. */
-export function together(env: Readonly<Record<string, string>> = {}): {
+export function together(
+  env: Readonly<Record<string, string>> = {},
+  own?: Parameters<typeof openService>[2],
+): {
   readonly house: OpenHouse
   readonly browser: Browser
 } {
   const opened: { house?: OpenHouse; browser?: Browser } = {}
   beforeAll(async () => {
     opened.browser = await launchChromium()
-    opened.house = await openHouse(env)
+    opened.house = await openHouse(env, own)
   })
   afterAll(async () => {
     await opened.browser?.close()
