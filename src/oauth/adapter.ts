@@ -8,16 +8,13 @@ import { problem } from '../errors.ts'
 import { hashToken } from '../pipeline/tokens.ts'
 import type { Access } from '../store/port/keys.ts'
 import type { Grant } from '../store/port/oauth.ts'
-import { lasting, type OAuth, recordHash, resourceOf, SCOPES } from './oauth.ts'
+import { grantId, lasting, type OAuth, recordHash, resourceOf, SCOPES } from './oauth.ts'
 
 const [READ, WRITE] = SCOPES
 
-export const scopeOf = (access: Access): string => (access === 'read' ? READ : SCOPES.join(' '))
+const scopeOf = (access: Access): string => (access === 'read' ? READ : SCOPES.join(' '))
 
 const accessOf = (scope = ''): Access => (scope.split(' ').includes(WRITE) ? 'write' : 'read')
-
-/** The library's name of a grant. */
-export const grantId = ({ agentId, keyId }: Grant): string => `${agentId}.${keyId}`
 
 const grantOf = (id: string | undefined): Grant | undefined => {
   const [agentId, keyId, ...rest] = id?.split('.') ?? []

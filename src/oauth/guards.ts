@@ -57,7 +57,7 @@ export const openToPages: Guard<unknown, object, void> = {
 }
 
 /** RFC 6749, section 5.2. */
-export const oauthError = z
+const oauthError = z
   .object({ error: z.string(), error_description: z.string().optional() })
   .meta({ id: 'OAuthError' })
 

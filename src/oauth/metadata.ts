@@ -14,7 +14,7 @@ const texts = z.array(z.string())
 
 const KEPT = { 'Cache-Control': 'The document may be cached for five minutes.' }
 
-export const resourceMetadata = (issuer: string) => ({
+const resourceMetadata = (issuer: string) => ({
   resource: resourceOf(issuer),
   resource_name: 'Agent Home',
   authorization_servers: [issuer],
@@ -55,9 +55,6 @@ const ofResource = (operationId: string, path: string, described: { docs?: typeo
   })
 
 const RESOURCE = '/.well-known/oauth-protected-resource'
-
-/** The address in the challenge of /mcp. */
-export const resourceMetadataUrl = (issuer: string): string => `${issuer}${RESOURCE}/mcp`
 
 export const readResource = ofResource('readProtectedResource', RESOURCE)
 

@@ -2,7 +2,7 @@
 import { hash } from 'node:crypto'
 import type { Home } from '../home/home.ts'
 import { lazily } from '../lazily.ts'
-import type { OAuthStore } from '../store/port/oauth.ts'
+import type { Grant, OAuthStore } from '../store/port/oauth.ts'
 import type { FetchDocument } from './client-document.ts'
 
 export const SCOPES = ['memory:read', 'memory:write'] as const
@@ -31,6 +31,9 @@ export const lasting = {
   grant: 90 * DAY_MS,
   access: 3_600_000,
 } as const
+
+/** The library's name of a grant. */
+export const grantId = ({ agentId, keyId }: Grant): string => `${agentId}.${keyId}`
 
 /** The stored hash of an id. */
 export const recordHash = (kind: string, id: string): string =>

@@ -8,7 +8,7 @@ import { clientOf } from '../pipeline/failures.ts'
 import type { Access, KeyClient } from '../store/port/keys.ts'
 import type { Grant } from '../store/port/oauth.ts'
 import type { Kept } from './adapter.ts'
-import { lasting, type OAuth, paths, recordHash, SCOPES } from './oauth.ts'
+import { grantId, lasting, type OAuth, paths, recordHash, SCOPES } from './oauth.ts'
 
 /** What of the address matters; anything else is ignored (RFC 6749, section 3.1). */
 const PARAMETERS = new Set([
@@ -57,7 +57,7 @@ export interface Pending {
   readonly uid: string
 }
 
-export type Considered =
+type Considered =
   | { readonly outcome: 'pending'; readonly pending: Pending }
   /** Back to the client, which is told why. */
   | { readonly outcome: 'redirect'; readonly location: string }
@@ -150,13 +150,13 @@ export async function permit(
   call: Call,
   oauth: OAuth,
   pending: Pending,
-  { agentId, keyId }: Grant,
+  grant: Grant,
 ): Promise<string> {
   await keepDocument(oauth, pending)
   return conclude(call, oauth, pending, {
-    login: { accountId: agentId, remember: false },
+    login: { accountId: grant.agentId, remember: false },
     select_account: {},
-    consent: { grantId: `${agentId}.${keyId}` },
+    consent: { grantId: grantId(grant) },
   })
 }
 

@@ -12,6 +12,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createAccount, PASSWORD } from '../accounts.ts'
 import { connecting, type Era, eras } from '../mcp/clients.ts'
 import { cert, HOST, key } from '../oauth/authority.ts'
+import { request } from '../oauth/client.ts'
 import { barriers, OF_COLOURS, overflows, signIn, together, visit } from './visit.ts'
 
 const listening = async (server: Server): Promise<number> => {
@@ -191,6 +192,24 @@ describe('a home is added by its address', () => {
     await page.getByRole('button', { name: 'Refuse' }).click()
     await page.getByRole('heading', { name: 'Back at the client' }).waitFor()
     expect(new URL(page.url()).searchParams.get('error')).toBe('access_denied')
+  })
+
+  test('a name of any length and script stays in its place', async () => {
+    const email = 'long@example.org'
+    await createAccount(at.house, email, { name: 'W'.repeat(80) })
+    const body = { client_name: `שלום${'W'.repeat(190)}`, redirect_uris: ['https://a.example/b'] }
+    const registered = await at.house.call('POST', '/oauth/register', { body })
+    const { page } = await visit(at.browser, at.house.base, {
+      viewport: { width: 360, height: 740 },
+    })
+    await signIn(page, email)
+    const search = request(String(registered.body.client_id), {
+      redirect_uri: 'https://a.example/b',
+      resource: `${at.house.base}/mcp`,
+    })
+    await page.goto(`/oauth/authorize?${search}`)
+    await page.getByText('Nobody has checked its name.').waitFor()
+    expect(await overflows(page)).toBe(false)
   })
 
   test.each(['light', 'dark'] as const)(

@@ -165,6 +165,17 @@ export const groups: Readonly<Record<string, Group>> = {
     mutate: src('gateway', 'feed'),
     tests: [...test('gateway', 'feed-description leaving feed-requests feeds')],
   },
+  oauth: {
+    mutate: src(
+      'oauth',
+      'adapter authorize client-document client-metadata guards provider request token',
+    ),
+    tests: [
+      ...test('oauth', 'refusals flow documents client-document'),
+      ...test('store', 'oauth-contract'),
+      ...test('rights', 'guards'),
+    ],
+  },
   editing: {
     mutate: [...src('web/console', 'memory/edit memories/memories'), ...src('web/rooms', 'room')],
     tests: [
