@@ -240,7 +240,8 @@ export interface GrantRequest extends Pick<NewKey, 'access' | 'prefix' | 'grante
   readonly expiresAt: number
 }
 
-const MOST_NAME_CHARS = fields.name.maxLength
+/** As much of a name as keys and agents may have. */
+export const cutName = (name: string): string => [...name].slice(0, fields.name.maxLength).join('')
 
 /** Returns the id of the key. Nobody gets its own token. Throws `key_quota_reached`. */
 export async function grantKey(
@@ -250,7 +251,7 @@ export async function grantKey(
 ): Promise<string> {
   const now = home.clock()
   const id = newId(now, home.random)
-  const key = { ...bounds, id, name: [...name].slice(0, MOST_NAME_CHARS).join(''), client }
+  const key = { ...bounds, id, name: cutName(name), client }
   const token = tokenFrom('agent', home.random(TOKEN_BYTES))
   const made = await home.store.createKey(identity, key, hashToken(token), now)
   if (made.outcome === 'too_many') throw problem('key_quota_reached')

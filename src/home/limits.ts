@@ -121,6 +121,12 @@ const ratesOf = (config: Config) => ({
     HOUR_SECONDS,
     'address',
   ),
+  registrationsPerNetwork: rate(
+    'registrations-per-network',
+    config.REGISTRATIONS_PER_HOUR_PER_ADDRESS * ADDRESSES_OF_A_NETWORK,
+    HOUR_SECONDS,
+    'network',
+  ),
   registrationsInAll: rate(
     'registrations-in-all',
     config.REGISTRATIONS_PER_HOUR,

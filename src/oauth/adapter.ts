@@ -134,6 +134,12 @@ function accessTokens({ records, clock, store, issuer }: Parts): Adapter {
   }
 }
 
+/**
+ * So long after its use a code or a refresh token is one that was sent twice: refused, as by
+ * `consume`, and no more. Later it is one that somebody took, and its grant ends.
+ */
+const SENT_TWICE_MS = 10_000
+
 function inRecords(kind: string, { records, clock }: Parts): Adapter {
   const at = (id: string): string => recordHash(kind, id)
   return {
@@ -153,7 +159,9 @@ function inRecords(kind: string, { records, clock }: Parts): Adapter {
       const found = await records.findRecord(at(id), clock())
       if (!found) return undefined
       const payload: AdapterPayload = JSON.parse(found.payload)
-      const consumed = found.consumedAt && { consumed: Math.floor(found.consumedAt / 1000) }
+      const { consumedAt = Number.POSITIVE_INFINITY } = found
+      const isTaken = consumedAt <= clock() - SENT_TWICE_MS
+      const consumed = isTaken && { consumed: Math.floor(consumedAt / 1000) }
       return { ...payload, ...(kind !== 'Client' && { jti: id }), ...consumed }
     },
     async consume(id) {

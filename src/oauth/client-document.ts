@@ -4,10 +4,10 @@
  * that was checked: a name that resolves differently the next time (DNS rebinding) gains nothing.
  */
 import type { LookupAddress } from 'node:dns'
-import { lookup } from 'node:dns/promises'
+import { Resolver } from 'node:dns/promises'
 import type { IncomingMessage } from 'node:http'
 import type { RequestOptions } from 'node:https'
-import { BlockList } from 'node:net'
+import { BlockList, isIP } from 'node:net'
 
 export const DOCUMENT_BYTES = 5_120
 export const DOCUMENT_MS = 5_000
@@ -16,7 +16,7 @@ export type FetchDocument = (url: URL) => Promise<string>
 
 /** How names are resolved and connections made; tests hand in their own. */
 export interface Reach {
-  readonly resolve: (hostname: string) => Promise<readonly LookupAddress[]>
+  readonly resolve: (hostname: string, signal: AbortSignal) => Promise<readonly LookupAddress[]>
   readonly mayReach: (address: LookupAddress) => boolean
   readonly tls?: Pick<RequestOptions, 'ca'>
 }
@@ -59,10 +59,22 @@ export const isPublic = ({ address, family }: LookupAddress): boolean =>
     ? !special.check(address, 'ipv4')
     : unicast.check(address, 'ipv6') && !special.check(address, 'ipv6')
 
-const throughDns: Reach = {
-  resolve: (hostname) => lookup(hostname, { all: true }),
-  mayReach: isPublic,
+/** The system's resolver would take a thread of a pool that is small, and hold it past any deadline. */
+async function lookUp(hostname: string, signal: AbortSignal): Promise<LookupAddress[]> {
+  const family = isIP(hostname)
+  if (family !== 0) return [{ address: hostname, family }]
+  const resolver = new Resolver({ timeout: 2_000, tries: 2 })
+  signal.addEventListener('abort', () => resolver.cancel(), { once: true })
+  const found = await Promise.all(
+    ([4, 6] as const).map(async (kind) => {
+      const addresses = resolver[`resolve${kind}`](hostname)
+      return (await addresses.catch(() => [])).map((address) => ({ address, family: kind }))
+    }),
+  )
+  return found.flat()
 }
+
+const throughDns: Reach = { resolve: lookUp, mayReach: isPublic }
 
 const isJson = (type = ''): boolean => /^application\/(?:[\w.-]+\+)?json\s*(?:;|$)/i.test(type)
 
@@ -80,8 +92,12 @@ async function textOf(response: IncomingMessage): Promise<string> {
 }
 
 /** All addresses of a name must be public: which one is used is not the name's owner's to choose. */
-async function addressOf({ hostname }: URL, { resolve, mayReach }: Reach): Promise<LookupAddress> {
-  const addresses = await resolve(hostname.replace(/^\[|\]$/g, ''))
+async function addressOf(
+  { hostname }: URL,
+  { resolve, mayReach }: Reach,
+  signal: AbortSignal,
+): Promise<LookupAddress> {
+  const addresses = await resolve(hostname.replace(/^\[|\]$/g, ''), signal)
   const [first] = addresses
   if (!first || !addresses.every(mayReach)) throw new Error('the address is not public')
   return first
@@ -113,9 +129,9 @@ export const fetchingBy =
     const tooLate = new Promise<never>((_, reject) => {
       signal.addEventListener('abort', () => reject(new Error(`it took over ${DOCUMENT_MS} ms`)))
     })
-    const whole = async () => textOf(await get(url, await addressOf(url, reach), signal, reach))
+    const whole = async () =>
+      textOf(await get(url, await addressOf(url, reach, signal), signal, reach))
     try {
-      // A resolver has no deadline of ours.
       return await Promise.race([whole(), tooLate])
     } finally {
       clearTimeout(deadline)

@@ -5,21 +5,39 @@ const LOOPBACK = new Set(['localhost', '127.0.0.1', '[::1]'])
 
 const isLoopback = ({ hostname }: URL): boolean => LOOPBACK.has(hostname)
 
+/** A name or an IPv4 address; any other character could mean something to a page's policy. */
+const HOST = /^(?:[a-z0-9_-]+\.)*[a-z0-9_-]+$/
+
 /** https elsewhere, or http on the user's own machine, where any port matches. */
 function mayRedirectTo(text: string): boolean {
   const url = URL.parse(text)
-  if (!url || !/^[!-~]+$/.test(text) || text.includes('#')) return false
-  if (url.username || url.password) return false
-  return url.protocol === 'https:' ? !isLoopback(url) : url.protocol === 'http:' && isLoopback(url)
+  if (!url || text.includes('#') || url.username || url.password || url.port === '0') return false
+  // Written in one way: what people see is what is meant.
+  if (url.href !== text && url.href !== `${text}/`) return false
+  if (isLoopback(url)) return url.protocol === 'http:'
+  return (
+    url.protocol === 'https:' && HOST.test(url.hostname) && !url.hostname.endsWith('.localhost')
+  )
 }
 
-/** Characters that are not seen, or that turn the direction of others, could disguise a name. */
-const shown = (name: string): string => name.replace(/\p{C}/gu, '').trim()
+/**
+ * Characters that are not seen, that turn the direction of others, or that are heaped upon each
+ * other, could disguise a name.
+ */
+const shown = (name: string): string =>
+  name
+    .replace(/\p{Z}+/gu, ' ')
+    .replace(/[\p{C}\p{Default_Ignorable_Code_Point}\u2800]/gu, '')
+    .replace(/(\p{M}{2})\p{M}+/gu, '$1')
+    .trim()
 
 const redirectUri = z
   .string()
   .max(1_000)
-  .refine(mayRedirectTo, 'must be an https address, or http on localhost, 127.0.0.1 or [::1]')
+  .refine(
+    mayRedirectTo,
+    'must be an https address, or http on localhost, 127.0.0.1 or [::1], written as browsers write it',
+  )
 
 const including = (needed: string) =>
   z

@@ -46,8 +46,14 @@ export interface Said {
 interface Context {
   readonly kept: Kept
   readonly client: string
+  /** Documents that were asked for: the library asks again for one that it did not get. */
+  readonly documents: Map<string, Promise<string>>
   failure?: unknown
 }
+
+const contextFor = (client: string, kept: Kept = new Map()): Context => ({
+  ...{ client, kept, documents: new Map() },
+})
 
 const { Check, Prompt } = interactionPolicy
 
@@ -115,7 +121,7 @@ function featuresFor(issuer: string, oauth: OAuth, current: () => Context): Feat
 }
 
 function optionsFor(issuer: string, oauth: OAuth, contextOf: (req: object) => Context): Options {
-  const current = (): Context => contextOf(Provider.ctx?.req ?? {})
+  const current = (): Context => contextOf(Provider.ctx?.req ?? { context: contextFor('') })
   /** No token outlives its grant. */
   const within = (ms: number) => (ctx: KoaContextWithOIDC) => {
     const { exp = Number.POSITIVE_INFINITY } = ctx.oidc.entities.Grant ?? {}
@@ -151,7 +157,8 @@ function optionsFor(issuer: string, oauth: OAuth, contextOf: (req: object) => Co
       ctx.type = 'json'
       ctx.body = out
     },
-    fetch: (url) => documentOf(oauth, new URL(url instanceof Request ? url.url : url)),
+    fetch: (url) =>
+      documentOf(oauth, new URL(url instanceof Request ? url.url : url), current().documents),
     ttl: {
       AccessToken: within(lasting.access),
       RefreshToken: within(lasting.grant),
@@ -166,14 +173,19 @@ function optionsFor(issuer: string, oauth: OAuth, contextOf: (req: object) => Co
 const documentId = z.object({ client_id: z.string() }).transform(({ client_id }) => client_id)
 
 /** The document of a client, or what was kept of it when it was let in. */
-async function documentOf(oauth: OAuth, url: URL): Promise<Response> {
-  const id = url.href
-  const text = await oauth.fetchDocument(url).catch(async (error: unknown) => {
-    const kept = await oauth.records.findRecord(recordHash('ClientDocument', id), oauth.clock())
+function readDocument(oauth: OAuth, url: URL): Promise<string> {
+  return oauth.fetchDocument(url).catch(async (error: unknown) => {
+    const hash = recordHash('ClientDocument', url.href)
+    const kept = await oauth.records.findRecord(hash, oauth.clock())
     if (!kept) throw error
     return kept.payload
   })
-  const sent = parseStrictJson(text)
+}
+
+async function documentOf(oauth: OAuth, url: URL, asked: Context['documents']): Promise<Response> {
+  const text = asked.get(url.href) ?? readDocument(oauth, url)
+  asked.set(url.href, text)
+  const sent = parseStrictJson(await text)
   const { success, data, error } = clientMetadata.safeParse(sent)
   if (!success) throw new errors.InvalidClientMetadata(faultOf(error))
   const method = data.token_endpoint_auth_method ?? 'none'
@@ -182,7 +194,7 @@ async function documentOf(oauth: OAuth, url: URL): Promise<Response> {
 }
 
 class AskedRequest extends http.IncomingMessage {
-  context: Context = { kept: new Map(), client: '' }
+  context = contextFor('')
 }
 
 function requestFor(issuer: string, { method, target, headers, body, kept, client }: Asked) {
@@ -197,7 +209,7 @@ function requestFor(issuer: string, { method, target, headers, body, kept, clien
   for (const [name, value] of sent) if (value !== undefined) request.headers[name] = value
   request.method = method
   request.url = target
-  request.context = { kept: kept ?? new Map(), client }
+  request.context = contextFor(client, kept)
   if (body !== undefined) request.push(body)
   request.push(null)
   return request

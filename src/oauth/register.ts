@@ -1,5 +1,6 @@
 /** POST /oauth/register: a client names itself and its redirects (RFC 7591). */
 import { z } from 'zod'
+import { networkOf } from '../http/address.ts'
 import { bodyErrors, readJsonBytes } from '../http/body.ts'
 import { json } from '../http/call.ts'
 import { decodeJson, parseStrictJson } from '../http/json.ts'
@@ -7,6 +8,7 @@ import { overBudget } from '../pipeline/budgets.ts'
 import { endpoint } from '../pipeline/endpoint.ts'
 import { clientOf } from '../pipeline/failures.ts'
 import { WRITE_ERRORS } from '../pipeline/problem.ts'
+import { StorageFull } from '../store/port/errors.ts'
 import { clientMetadata, faultOf, keptMetadata } from './client-metadata.ts'
 import { forClients, refusals, tag } from './guards.ts'
 import { type OAuth, paths } from './oauth.ts'
@@ -51,15 +53,24 @@ export const register = endpoint({
       const code = ofRedirect ? 'invalid_redirect_uri' : 'invalid_client_metadata'
       return json(call, 400, { error: code, error_description: faultOf(error) })
     }
-    const inAll = await oauth.budgets.take('registrations-in-all', 'all')
-    if (!inAll.allowed) throw overBudget(call, inAll)
+    if (!(await oauth.store.hasRoom()))
+      throw new StorageFull('what is free is kept for the home’s writes')
+    const client = clientOf(call, oauth)
+    const network = networkOf(client) ?? client
+    for (const [name, who] of [
+      ['registrations-per-network', network],
+      ['registrations-in-all', 'all'],
+    ] as const) {
+      const state = await oauth.budgets.take(name, who)
+      if (!state.allowed) throw overBudget(call, state)
+    }
     const { ask } = await oauth.provider(issuer)
     const { status, text } = await ask({
       method: 'POST',
       target: paths.register,
       headers: { 'content-type': 'application/json' },
       body: JSON.stringify(keptMetadata(data)),
-      client: clientOf(call, oauth),
+      client,
     })
     const { client_id, client_id_issued_at, ...rest } = JSON.parse(text)
     const answered = { client_id, client_id_issued_at, ...keptMetadata(data) }

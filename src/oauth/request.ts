@@ -32,10 +32,27 @@ const known = (scope: string | null): string =>
 /** A repeated parameter is refused, and two show it as well as a thousand: those took 37 ms. */
 const MOST_OF_A_NAME = 2
 
-/** A client that names no scope of ours asks for all. */
+/** Of a request, which a form may bring along as well as an address. */
+const MOST_CHARS = 16_384
+
+/** Not valid, and where it would lead cannot be trusted. */
+const invalid = (why: string | undefined) =>
+  problem('authorization_invalid', {
+    detail: `The program that sent you here is not set up right${why ? `: ${why}` : ''}. Nothing was permitted. Go back to it, and add this home anew.`,
+  })
+
+/** A document is kept under its address, so that is written in one way. */
+function requireOneSpelling(clientId: string): void {
+  const isOther = /^https:/i.test(clientId) && URL.parse(clientId)?.href !== clientId
+  if (isOther) throw invalid('its client_id is not written as an address is')
+}
+
+/** A client that names no scope of ours asks for all. Throws `authorization_invalid`. */
 function queryOf(search: string): URLSearchParams {
+  if (search.length > MOST_CHARS) throw invalid('its request is too long')
   const query = new URLSearchParams()
   const all = new URLSearchParams(search)
+  requireOneSpelling(all.get('client_id') ?? '')
   for (const name of PARAMETERS) {
     for (const value of all.getAll(name).slice(0, MOST_OF_A_NAME)) query.append(name, value)
   }
@@ -62,12 +79,9 @@ type Considered =
   /** Back to the client, which is told why. */
   | { readonly outcome: 'redirect'; readonly location: string }
 
-/** Not valid, and where it would lead cannot be trusted. */
 function refuse(text: string): never {
   const { error_description: why } = JSON.parse(text || '{}') as { error_description?: string }
-  throw problem('authorization_invalid', {
-    detail: `The program that sent you here is not set up right${why ? `: ${why}` : ''}. Nothing was permitted. Go back to it, and add this home anew.`,
-  })
+  throw invalid(why)
 }
 
 function undecided(kept: Kept) {

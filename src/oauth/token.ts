@@ -1,18 +1,30 @@
 /** POST /oauth/token and /oauth/revoke: what a client does with its code and its tokens. */
 import { z } from 'zod'
 import { readBytes } from '../http/body.ts'
-import { type Answer, answer, type Call } from '../http/call.ts'
+import { type Answer, answer, type Call, json } from '../http/call.ts'
 import { endpoint } from '../pipeline/endpoint.ts'
 import { clientOf } from '../pipeline/failures.ts'
 import { WRITE_ERRORS } from '../pipeline/problem.ts'
 import { forClients, refusals, tag } from './guards.ts'
-import { type OAuth, paths } from './oauth.ts'
+import { type OAuth, paths, resourceOf } from './oauth.ts'
 
 const MOST_BYTES = 16_384
 
-/** The form is the library's to read, and so are the errors in it. */
+/** The library finds a foreign resource once the code or the refresh token is used up. */
+const isForeign = (body: Uint8Array, issuer: string): boolean =>
+  new URLSearchParams(Buffer.from(body).toString('latin1'))
+    .getAll('resource')
+    .some((each) => each !== '' && each !== resourceOf(issuer))
+
+const FOREIGN = {
+  error: 'invalid_target',
+  error_description: 'resource must be the address of /mcp, or be left out',
+}
+
+/** Else the form is the library's to read, and so are the errors in it. */
 async function passOn(call: Call, oauth: OAuth, issuer: string): Promise<Answer> {
   const body = await readBytes(call, MOST_BYTES)
+  if (isForeign(body, issuer)) return json(call, 400, FOREIGN)
   const { ask } = await oauth.provider(issuer)
   const { status, challenge, text } = await ask({
     method: 'POST',

@@ -84,6 +84,7 @@ const published = {
     oauth: rate('oauth', 300, 60, 'address'),
     clientDocuments: rate('client-documents', 30, 60, 'address'),
     registrations: rate('registrations', 60, 3_600, 'address'),
+    registrationsPerNetwork: rate('registrations-per-network', 300, 3_600, 'network'),
     registrationsInAll: rate('registrations-in-all', 1_000, 3_600, 'service'),
     failures: rate('failures', 60, 60, 'address'),
     signIns: rate('sign-ins', 20, 3_600, 'network and account'),
@@ -423,7 +424,7 @@ describe('the published limits', () => {
     const quotas = Object.values(rates).map(({ quota }) => quota)
     expect([memoriesPerAgent, ...quotas]).toEqual([
       ...[2, 3, 4, 2, 3, 2, 10, 5],
-      ...[6, 7, 8, 9],
+      ...[6, 7, 8, 40, 9],
       ...[3, 2, 100, 3, 4],
     ])
     expect(connectionsPerAddress).toBe(7)

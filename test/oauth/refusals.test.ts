@@ -23,6 +23,9 @@ import {
 const MINUTE_MS = 60_000
 const DAY_MS = 86_400_000
 
+/** So long after its use a code or a refresh token was not just sent twice. */
+const TAKEN_MS = 11_000
+
 let service: TestService
 let operator: Operator
 let clientId: string
@@ -62,6 +65,14 @@ describe('a request', () => {
   ])('does not lead to %s, which was not registered', (redirect_uri) =>
     leadsNowhere({ redirect_uri }),
   )
+
+  test.each([
+    [
+      'a document whose address is written otherwise',
+      { client_id: 'HTTPS://client.example/c.json' },
+    ],
+    ['more than an address holds', { state: 'x'.repeat(16_384) }],
+  ])('with %s leads nowhere', (_, parameters) => leadsNowhere(parameters))
 
   test('of an unknown client leads nowhere', () => leadsNowhere({ client_id: 'unknown' }))
 
@@ -204,6 +215,16 @@ describe('a code', () => {
     expect(errorOf(answer)).toEqual([400, 'invalid_target'])
   })
 
+  test('for another resource is not used up', async () => {
+    const code = await fresh()
+    const resource = 'http://127.0.0.1:8787/mcp/'
+    expect(errorOf(await redeem(service, clientId, code, { resource }))[1]).toBe('invalid_target')
+    const tokens = tokensIn(await redeem(service, clientId, code))
+    const refused = await refresh(service, clientId, tokens.refresh, { resource })
+    expect(errorOf(refused)[1]).toBe('invalid_target')
+    expect((await refresh(service, clientId, tokens.refresh)).status).toBe(200)
+  })
+
   test('is not redeemed by another client', async () => {
     const other = await register(service)
     expect(errorOf(await redeem(service, other, await fresh()))).toEqual([400, 'invalid_grant'])
@@ -218,7 +239,10 @@ describe('a code', () => {
   test('that is used twice ends what it was given', async () => {
     const code = await fresh()
     const tokens = tokensIn(await redeem(service, clientId, code))
+    expect(errorOf(await redeem(service, clientId, code))).toEqual([400, 'invalid_grant'])
+    // It may have been sent twice.
     expect(await statusOf(tokens.access)).toBe(200)
+    service.tick(TAKEN_MS)
     expect(errorOf(await redeem(service, clientId, code))).toEqual([400, 'invalid_grant'])
     expect(await statusOf(tokens.access)).toBe(401)
     expect(errorOf(await refresh(service, clientId, tokens.refresh))[0]).toBe(400)
@@ -238,10 +262,11 @@ describe('a token', () => {
   test('that is refreshed twice ends the grant', async () => {
     const first = await letIn(service, operator)
     const second = tokensIn(await refresh(service, first.clientId, first.refresh))
-    expect(errorOf(await refresh(service, first.clientId, first.refresh))).toEqual([
-      400,
-      'invalid_grant',
-    ])
+    const again = () => refresh(service, first.clientId, first.refresh)
+    expect(errorOf(await again())).toEqual([400, 'invalid_grant'])
+    expect(await statusOf(second.access)).toBe(200)
+    service.tick(TAKEN_MS)
+    expect(errorOf(await again())).toEqual([400, 'invalid_grant'])
     for (const { access } of [first, second]) expect(await statusOf(access)).toBe(401)
     expect(errorOf(await refresh(service, first.clientId, second.refresh))[0]).toBe(400)
   })
@@ -367,6 +392,17 @@ describe('a registration', () => {
     'javascript:alert(1)',
     'cursor://back',
     'https://client.example/\u202eback',
+    'https://client.example:443/back',
+    'https://client.example\\@other.example/back',
+    'https://a;sandbox/back',
+    'https://a,b/back',
+    'https://*/back',
+    "https://a$'b/back",
+    'https://a.localhost/back',
+    'https://localhost./back',
+    'https://client.example:0/back',
+    'http://2130706433/back',
+    'http://127.1/back',
     'back',
   ])('of the redirect %s is refused', async (uri) => {
     expect(await refused({ redirect_uris: [uri] })).toEqual([400, 'invalid_redirect_uri'])
@@ -390,7 +426,7 @@ describe('a registration', () => {
 
   test('keeps no secret, no foreign member and no character that is not seen', async () => {
     const body = {
-      client_name: 'Cl\u202eaude\u0007',
+      client_name: '\u3164Cl\u202eaude\u2028\u0007\u2800Co\u0301\u0301\u0301de',
       redirect_uris: [REDIRECT],
       token_endpoint_auth_method: 'client_secret_basic',
       jwks_uri: 'https://client.example/keys',
@@ -400,7 +436,7 @@ describe('a registration', () => {
     expect(answer.body).toEqual({
       client_id: expect.any(String),
       client_id_issued_at: expect.any(Number),
-      client_name: 'Claude',
+      client_name: 'Claude Co\u0301\u0301de',
       redirect_uris: [REDIRECT],
       application_type: 'native',
       grant_types: ['authorization_code', 'refresh_token'],
@@ -479,6 +515,25 @@ test('an address has its share of requests and registrations, and all have their
   const asked = [1, 2, 3].map(() => authorize(sparing, request(id)))
   expect((await Promise.all(asked)).at(-1)?.status).toBe(429)
   await sparing.close()
+})
+
+test('an IPv6 network has its share of registrations', async () => {
+  const sparing = await openService(embedded, { REGISTRATIONS_PER_HOUR_PER_ADDRESS: '1' })
+  const from = (address: string) =>
+    sparing.call('POST', '/oauth/register', { body: { redirect_uris: [REDIRECT] }, from: address })
+  for (let site = 0; site < 5; site++)
+    expect((await from(`2001:db8:7:${site}::1`)).status).toBe(201)
+  expect((await from('2001:db8:7:6::1')).status).toBe(429)
+  expect((await from('2001:db8:8:1::1')).status).toBe(201)
+  await sparing.close()
+})
+
+test('no client is registered on a disk that is kept for writes', async () => {
+  const full = await openService(embedded, { DISK_RESERVE: '999999999999999' })
+  const body = { redirect_uris: [REDIRECT] }
+  const answer = await full.call('POST', '/oauth/register', { body })
+  expect([answer.status, answer.body.code]).toEqual([503, 'storage_full'])
+  await full.close()
 })
 
 test('the answer names its issuer, so that clients of several do not mix them up', async () => {

@@ -44,7 +44,7 @@ export interface NewAccess {
 export const TOKENS_PER_GRANT = 10
 
 export interface OAuthStore {
-  /** Replaces a record with the same id, and deletes some expired ones. */
+  /** Replaces a record with the same id, and deletes some expired ones and old ones of its grant. */
   keepRecord(record: OAuthRecord, now: number): Promise<void>
   /** Undefined: unknown or expired. */
   findRecord(idHash: string, now: number): Promise<FoundRecord | undefined>

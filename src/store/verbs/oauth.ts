@@ -26,6 +26,17 @@ const keep = statement(`
   VALUES ($1, $2, $3, $4, $5, $6)
   ON CONFLICT (id_hash) DO UPDATE SET payload = excluded.payload, expires_at = excluded.expires_at`)
 
+/** Used ones of a grant that are kept, so that another use of one is noticed. */
+const USED_KEPT = 20
+
+const forgetUsed = statement(`
+  DELETE FROM oauth_records
+  WHERE agent_id = $1 AND key_id = $2 AND kind = $3 AND consumed_at IS NOT NULL
+    AND id_hash NOT IN (
+      SELECT id_hash FROM oauth_records
+      WHERE agent_id = $1 AND key_id = $2 AND kind = $3 AND consumed_at IS NOT NULL
+      ORDER BY consumed_at DESC LIMIT ${USED_KEPT})`)
+
 const find = statement<{ payload: string; consumedAt: number | null }>(`
   SELECT payload, consumed_at AS "consumedAt" FROM oauth_records
   WHERE id_hash = $1 AND expires_at > $2`)
@@ -109,6 +120,7 @@ export const oauthWrites = {
   *keepRecord(record: OAuthRecord, now: number): Verb<void> {
     const { idHash, kind, grant, payload, expiresAt } = record
     yield* ask(sweep, now)
+    if (grant) yield* ask(forgetUsed, grant.agentId, grant.keyId, kind)
     yield* ask(keep, idHash, kind, grant?.agentId, grant?.keyId, payload, expiresAt)
   },
 

@@ -4,7 +4,7 @@ import { z } from 'zod'
 import { problem } from '../../errors.ts'
 import { fields } from '../../fields.ts'
 import { giveBirthTo } from '../../home/birth.ts'
-import { grantKey } from '../../home/keys.ts'
+import { cutName, grantKey } from '../../home/keys.ts'
 import { memoryKey } from '../../home/schemas.ts'
 import { type Answer, type Call, redirect } from '../../http/call.ts'
 import type { Fields } from '../../http/form.ts'
@@ -43,9 +43,9 @@ const ends = [
 ] as const
 
 /** Where the client sends its user back to is all that is known for sure. */
-function who({ client }: Pending): Html {
-  const { hostname } = new URL(`http://${client.redirectHost}`)
-  const isHere = hostname === 'localhost' || hostname === '[::1]' || hostname.startsWith('127.')
+function who({ client, redirectUri }: Pending): Html {
+  // Clients elsewhere have https.
+  const isHere = redirectUri.startsWith('http:')
   const back = isHere
     ? html`It runs on <strong>the device that you use now</strong> (<code>${client.redirectHost}</code>).`
     : html`It leads you back to <strong>${client.redirectHost}</strong>.`
@@ -70,7 +70,7 @@ async function form(
   { values, refusal }: Typed,
 ): Promise<Html> {
   const choices = await homes(visit, workspace)
-  const typed = { values: { name: pending.client.name, ...values }, refusal }
+  const typed = { values: { name: cutName(pending.client.name), ...values }, refusal }
   const may = pending.access === 'read' ? access.slice(1) : access
   return html`<form method="post" action="${paths.consent}" class="stack">
 ${hidden('request', values.request ?? visit.call.search)}${await turnField(visit, workspace)}
@@ -88,6 +88,12 @@ const searchOf = (call: Call, { values }: Typed): string => values.request ?? ca
 
 type Asking = Visit & { readonly issuer: string }
 
+/** As a policy names it; it has no way to name an IPv6 address. */
+function sourceOf(redirectUri: string): string {
+  const { hostname, protocol, origin } = new URL(redirectUri)
+  return hostname.startsWith('[') ? protocol : origin
+}
+
 async function show(visit: Asking, workspace: Workspace, typed: Typed): Promise<Answer> {
   const { call, session, issuer } = visit
   const { oauth, secure } = workspace
@@ -99,7 +105,7 @@ async function show(visit: Asking, workspace: Workspace, typed: Typed): Promise<
     status: typed.refusal?.status ?? 200,
     session,
     place: 'agents',
-    formsTo: new URL(pending.redirectUri).origin,
+    formsTo: sourceOf(pending.redirectUri),
     body: html`<div class="narrow">
 <h1>Let <bdi>${pending.client.name}</bdi> in?</h1>
 ${who(pending)}
@@ -169,7 +175,8 @@ export const consentForm = endpoint({
   operationId: 'consoleConsent',
   method: 'POST',
   path: paths.consent,
-  guards: [...formForSignedIn, offered, again(withInput(show)), announce('oauth'), perAddress],
+  // Before `again`: what shows the form considers the request once more.
+  guards: [...formForSignedIn, offered, announce('oauth'), perAddress, again(withInput(show))],
   errors: [
     ...WRITE_ERRORS,
     'invalid_body',

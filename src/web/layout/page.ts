@@ -30,7 +30,7 @@ const ONE_YEAR_SECONDS = 31_536_000
 export function keepToItself(call: Call, secure: boolean, formsTo?: string): void {
   call.responseHeaders['Cache-Control'] ??= 'no-cache'
   call.responseHeaders['Content-Security-Policy'] = formsTo
-    ? POLICY.replace(FORMS, `${FORMS} ${formsTo}`)
+    ? POLICY.replace(FORMS, () => `${FORMS} ${formsTo}`)
     : POLICY
   call.responseHeaders['Referrer-Policy'] = 'no-referrer'
   call.responseHeaders['Cross-Origin-Opener-Policy'] = 'same-origin'
