@@ -175,8 +175,7 @@ export const consentForm = endpoint({
   operationId: 'consoleConsent',
   method: 'POST',
   path: paths.consent,
-  // Before `again`: what shows the form considers the request once more.
-  guards: [...formForSignedIn, offered, announce('oauth'), perAddress, again(withInput(show))],
+  guards: [...formForSignedIn, offered, again(withInput(show)), announce('oauth'), perAddress],
   errors: [
     ...WRITE_ERRORS,
     'invalid_body',
