@@ -1,0 +1,733 @@
+"""The same home for programs that await."""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+from collections.abc import (
+    AsyncIterable,
+    AsyncIterator,
+    Awaitable,
+    Callable,
+    Iterable,
+    Sequence,
+)
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, overload
+
+import httpx
+
+from . import wire
+from .calls import (
+    Answer,
+    Ask,
+    Drop,
+    Effect,
+    Give,
+    Op,
+    Request,
+    Retry,
+    Send,
+    Sleep,
+    Take,
+    Transport,
+    token_of,
+)
+from .client import (
+    BIRTH_OPTIONS,
+    Body,
+    UserHome,
+    birth_body,
+    failure_of,
+    settings_of,
+    timeout_of,
+)
+from .core import Changed, Checked, Core, Heads, derived_key, new_idempotency_key
+from .wire import DeletedMemory, Link, Memory, Metadata
+
+if TYPE_CHECKING:
+    from typing_extensions import Self, Unpack
+
+    from .calls import Call
+
+T = TypeVar("T")
+
+
+class AsyncAgentHome:
+    """An agent's home. One object may be used by many tasks of one event loop at once.
+
+    The same as AgentHome, awaited; a task that is cancelled ends its call, and a change may have
+    been made by then.
+
+    ```python
+    async with AsyncAgentHome(url=url, token=token) as home:
+        await home.update("plan", lambda current: current.text if current else "Step 1 of 3")
+    ```
+    """
+
+    def __init__(
+        self,
+        *,
+        url: str | None = None,
+        token: str | None = None,
+        timeout: float | None = None,
+        retries: int | None = None,
+        max_wait: float | None = None,
+        on_retry: Callable[[Retry], object] | None = None,
+        heads: Heads | None = None,
+        transport: httpx.AsyncBaseTransport | None = None,
+    ) -> None:
+        self._begin(
+            Transport(
+                token_of(token),
+                url=url,
+                timeout=timeout,
+                retries=retries,
+                max_wait=max_wait,
+                on_retry=on_retry,
+            ),
+            heads,
+            transport,
+        )
+
+    def _begin(
+        self, asking: Transport, heads: Heads | None, transport: httpx.AsyncBaseTransport | None
+    ) -> None:
+        self._core = Core(asking, heads)
+        self._http = httpx.AsyncClient(transport=transport, **settings_of())
+        self._is_awake = heads is None
+        self._waking = asyncio.Lock()
+
+    @classmethod
+    def _nobody(cls, transport: httpx.AsyncBaseTransport | None, **options: Any) -> Self:
+        """Who has no token."""
+        home = cls.__new__(cls)
+        home._begin(Transport("", **options), None, transport)
+        return home
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self._core.transport.address!r})"
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.aclose()
+
+    async def aclose(self) -> None:
+        """Closes its connections."""
+        await self._http.aclose()
+
+    # How an operation is carried out
+
+    async def _run(self, op: Op[T]) -> T:
+        await self._wake()
+        return await self._now(op)
+
+    async def _now(self, op: Op[T]) -> T:
+        result: Any = None
+        failure: Exception | None = None
+        while True:
+            try:
+                effect = op.throw(failure) if failure else op.send(result)
+            except StopIteration as stop:
+                value: T = stop.value
+                return value
+            result, failure = await self._done(effect)
+
+    async def _each(self, op: Op[None]) -> AsyncIterator[Any]:
+        """What an operation gives, item by item."""
+        await self._wake()
+        streams: list[Any] = []
+        result: Any = None
+        failure: Exception | None = None
+        try:
+            while True:
+                try:
+                    effect = op.throw(failure) if failure else op.send(result)
+                except StopIteration:
+                    return
+                result, failure = None, None
+                if isinstance(effect, Give):
+                    for item in effect.items:
+                        yield item
+                    continue
+                result, failure = await self._done(effect)
+                if isinstance(effect, Send) and result and result.stream:
+                    streams.append(result.stream)
+        finally:
+            # Who stops early leaves no connection behind.
+            for stream in streams:
+                await stream.close()
+
+    async def _wake(self) -> None:
+        if self._is_awake:
+            return
+        async with self._waking:
+            if not self._is_awake:
+                self._is_awake = await self._now(self._core.wake())
+
+    async def _done(self, effect: Effect) -> tuple[Any, Exception | None]:
+        try:
+            return await self._perform(effect), None
+        except Exception as error:
+            return None, error
+
+    async def _perform(self, effect: Effect) -> Any:
+        if isinstance(effect, Send):
+            return await self._send(effect.request)
+        if isinstance(effect, Take):
+            return await effect.stream.take()
+        if isinstance(effect, Drop):
+            return await effect.stream.close()
+        if isinstance(effect, Sleep):
+            return await asyncio.sleep(effect.seconds)
+        if isinstance(effect, Ask):
+            found = effect.function(*effect.arguments)
+            return await found if inspect.isawaitable(found) else found
+        raise TypeError("a list is iterated over")
+
+    async def _send(self, request: Request) -> Answer:
+        failure: Exception
+        try:
+            return await self._exchange(request)
+        except httpx.HTTPError as error:
+            failure = failure_of(error, request)
+        raise failure
+
+    async def _exchange(self, request: Request) -> Answer:
+        response = await self._http.send(
+            self._http.build_request(
+                request.method,
+                request.url,
+                headers=request.headers,
+                content=_awaited(request.content),
+                timeout=timeout_of(request),
+            ),
+            stream=True,
+        )
+        is_wanted = False
+        try:
+            if request.response:
+                request.response(response)
+            is_wanted = request.idle is not None and response.is_success
+            if is_wanted:
+                stream = _Stream(request, response)
+                return Answer(response.status_code, response.headers, stream=stream)
+            body = Body(request, response)
+            async for piece in response.aiter_bytes():
+                body.take(piece)
+            return body.answer()
+        finally:
+            if not is_wanted:
+                await response.aclose()
+
+    # Memories
+
+    async def read(
+        self, key: str, *, version: int | None = None, **call: Unpack[Call]
+    ) -> Memory | None:
+        """The memory under a key, or None where nothing is.
+
+        With `version`, as it was then: raises HomeError `version_not_found` or, where it is no
+        longer kept, `version_gone`.
+        """
+        return await self._run(self._core.read(key, version, call))
+
+    async def write(
+        self,
+        key: str,
+        text: str,
+        *,
+        expected_version: int,
+        metadata: Metadata | None = None,
+        **call: Unpack[Call],
+    ) -> Memory:
+        """Creates a memory (`expected_version=0`), or replaces its text.
+
+        Metadata that are not given stay; `{}` removes them. Raises VersionConflict if another
+        version is there than was expected. If the answer is lost, it is found out whether the
+        write was made.
+        """
+        return await self._run(self._core.write(key, text, expected_version, metadata, call))
+
+    @overload
+    async def update(
+        self,
+        key: str,
+        change: Callable[[Memory | None], str | Awaitable[str]],
+        **call: Unpack[Call],
+    ) -> Memory: ...
+
+    @overload
+    async def update(
+        self,
+        key: str,
+        change: Callable[[Memory | None], Changed | Awaitable[Changed]],
+        **call: Unpack[Call],
+    ) -> Memory | None: ...
+
+    async def update(
+        self,
+        key: str,
+        change: Callable[[Memory | None], Changed | Awaitable[Changed]],
+        **call: Unpack[Call],
+    ) -> Memory | None:
+        """Reads, lets you change, writes, and begins again when somebody else was quicker.
+
+        No update of anybody is lost, however many run at once. Where nothing is, `change` gets
+        None. Nothing is written if it returns None, or the text that is there. What is the same
+        text made of the same version by two at once counts as one of them, should an answer be
+        lost: put something of its own into what must be counted.
+        """
+        return await self._run(self._core.update(key, change, call))
+
+    async def append(
+        self, key: str, text: str, *, expected_version: int | None = None, **call: Unpack[Call]
+    ) -> Memory:
+        """Adds text to the end of a memory, or creates it.
+
+        Without `expected_version` it is added to whatever is there, and a lost answer is
+        OutcomeUnknown: repeated, it would be added twice.
+        """
+        return await self._run(self._core.append(key, text, expected_version, call))
+
+    async def edit(
+        self,
+        key: str,
+        old: str,
+        new: str,
+        *,
+        expected_version: int | None = None,
+        **call: Unpack[Call],
+    ) -> Memory:
+        """Replaces a passage that is in the text exactly once; the rest stays.
+
+        Raises HomeError `edit_not_found` or `edit_ambiguous` otherwise. Without
+        `expected_version` the current version is edited, and a lost answer is OutcomeUnknown.
+        """
+        return await self._run(self._core.edit(key, old, new, expected_version, call))
+
+    async def patch(
+        self,
+        key: str,
+        *,
+        expected_version: int,
+        text: str | None = None,
+        metadata: Metadata | None = None,
+        **call: Unpack[Call],
+    ) -> Memory:
+        """Changes the text or the metadata; what is left out stays."""
+        return await self._run(self._core.patch(key, text, metadata, expected_version, call))
+
+    async def restore(
+        self, key: str, version: int, *, expected_version: int, **call: Unpack[Call]
+    ) -> Memory:
+        """Brings back an earlier version as a new one.
+
+        With `expected_version=0`, what was deleted.
+        """
+        return await self._run(self._core.restore(key, version, expected_version, call))
+
+    async def delete(
+        self, key: str, *, expected_version: int, **call: Unpack[Call]
+    ) -> DeletedMemory:
+        """Deletes a memory. Its versions are kept, and `restore` brings it back.
+
+        Raises HomeError `memory_not_found` where nothing is.
+        """
+        return await self._run(self._core.delete(key, expected_version, call))
+
+    def versions(self, key: str, **call: Unpack[Call]) -> AsyncIterator[wire.Version]:
+        """The versions that are kept, newest first."""
+        return self._each(self._core.versions(key, call))
+
+    # Several at once
+
+    @overload
+    async def batch(
+        self,
+        operations: Iterable[wire.Operation],
+        *,
+        minimal: Literal[True],
+        **call: Unpack[Call],
+    ) -> Sequence[wire.BatchReceipt]: ...
+
+    @overload
+    async def batch(
+        self,
+        operations: Iterable[wire.Operation],
+        *,
+        minimal: Literal[False] = False,
+        **call: Unpack[Call],
+    ) -> Sequence[wire.BatchResult]: ...
+
+    async def batch(
+        self, operations: Iterable[wire.Operation], *, minimal: bool = False, **call: Unpack[Call]
+    ) -> Sequence[Any]:
+        """Several operations at once: all of them or, with BatchConflict, none.
+
+        At most 100, and 1 MiB of texts and metadata in the answer, for which `minimal` makes
+        room. Where an answer was lost, raises OutcomeUnknown: it was made whole or not at all, so
+        read a memory that it writes at `expected_version + 1`, and send the batch again if what it
+        would have written is not there.
+        """
+        return await self._run(self._core.batch(operations, minimal, call))
+
+    async def rename(
+        self, from_: str, to: str, *, expected_version: int, **call: Unpack[Call]
+    ) -> Memory:
+        """Gives a memory another key; its id and history go along.
+
+        Raises BatchConflict, and OutcomeUnknown after a lost answer: it was done if there is a
+        memory at `to` and none at `from_`.
+        """
+        return await self._run(self._core.rename(from_, to, expected_version, call))
+
+    # Finding
+
+    async def profile(self, **call: Unpack[Call]) -> wire.ProfileResult:
+        """Who the agent is, and how many memories it has. A paused agent may still ask it."""
+        return await self._run(self._core.profile(call))
+
+    async def context(
+        self, *, about: str | None = None, bytes: int | None = None, **call: Unpack[Call]
+    ) -> wire.Context:
+        """What to read first after waking, within so many bytes (4000 unless told).
+
+        Profile, limits left, pinned memories whole, what is known about the task at hand (`about`:
+        in the agent's own words, at most 500 characters), the newest changes.
+        """
+        return await self._run(self._core.context(about, bytes, call))
+
+    def list(
+        self,
+        *,
+        prefix: str | None = None,
+        after: str | None = None,
+        order: Literal["key", "changed"] | None = None,
+        view: Literal["summary", "whole"] | None = None,
+        limit: int | None = None,
+        **call: Unpack[Call],
+    ) -> AsyncIterator[wire.MemorySummary]:
+        """The memories, one page asked for after the other as they are used up.
+
+        By key unless told; `changed`: last changed first. `whole` gives the texts too.
+        """
+        return self._each(self._core.list(prefix, after, order, view, limit, call))
+
+    def deleted(
+        self,
+        *,
+        prefix: str | None = None,
+        after: str | None = None,
+        limit: int | None = None,
+        **call: Unpack[Call],
+    ) -> AsyncIterator[wire.RestorableMemory]:
+        """Deleted memories that can be restored, by key, with who deleted them and when."""
+        return self._each(self._core.deleted(prefix, after, limit, call))
+
+    def search(
+        self,
+        question: str,
+        *,
+        prefix: str | None = None,
+        match: Literal["any", "all"] | None = None,
+        meaning: wire.Meaning | None = None,
+        limit: int | None = None,
+        **call: Unpack[Call],
+    ) -> AsyncIterator[wire.MemoryHit]:
+        """Memories that answer a question, or have some of these words; best first.
+
+        What is in "double quotes" must stand as it is there. By `meaning` too, or by meaning alone
+        where the question is empty; without `match`.
+        """
+        return self._each(self._core.search(question, prefix, match, meaning, limit, call))
+
+    async def store_vectors(
+        self, model: str, vectors: Iterable[wire.NewVector], **call: Unpack[Call]
+    ) -> wire.VectorsStored:
+        """Stores what your model makes of texts, for `search` by `meaning`.
+
+        Any number, in as many requests as they take. A vector belongs to its version: it is found
+        until the text changes.
+        """
+        return await self._run(self._core.store_vectors(model, vectors, call))
+
+    def events(
+        self,
+        *,
+        after: int | None = None,
+        order: Literal["oldest", "newest"] | None = None,
+        since: str | None = None,
+        key: str | None = None,
+        prefix: str | None = None,
+        type: wire.EventType | None = None,
+        by: str | None = None,
+        limit: int | None = None,
+        **call: Unpack[Call],
+    ) -> AsyncIterator[wire.HomeEvent]:
+        """What happened in this home until now, oldest first unless told.
+
+        `after`: the id of the last event that you saw. `by`: `agent`, `operator`, or the id of a
+        named key.
+        """
+        query = {
+            "order": order,
+            "since": since,
+            "key": key,
+            "prefix": prefix,
+            "type": type,
+            "by": by,
+        }
+        return self._each(self._core.events(query, after, limit, call))
+
+    def watch(
+        self, *, after: int | None = None, **call: Unpack[Call]
+    ) -> AsyncIterator[wire.HomeEvent | wire.MissedEvents]:
+        """What happens in this home, as it happens, until you stop.
+
+        A connection that breaks is opened again where it was. `missed` tells that the log no
+        longer held what came between. It begins with the event after `after`; now, unless told.
+        """
+        return self._each(self._core.watch(after, call))
+
+    # Proof
+
+    async def head(self, **call: Unpack[Call]) -> wire.HeadResult:
+        """The newest event and the hash of all events up to it, signed by the service."""
+        return await self._now(self._core.head(call))
+
+    async def check(
+        self, *, remembered: Link | None = None, accept: bool = False, **call: Unpack[Call]
+    ) -> Checked:
+        """Computes anew the chain of events since the remembered head, and remembers the newest.
+
+        That of `heads` unless told. Raises HistoryChanged if another history leads there,
+        TurnedBack if the home is older; `accept` takes what is there, whatever was remembered.
+        """
+        return await self._now(self._core.check(remembered, accept, call))
+
+    # Leaving
+
+    def export(self, *, history: bool | None = None, **call: Unpack[Call]) -> AsyncIterator[bytes]:
+        """Everything that is kept, as the bytes of one JSON file; with `history` what was, too.
+
+        What ends well is whole: one that is cut off raises HomeError.
+        """
+        return self._each(self._core.export(history, call))
+
+    async def import_(
+        self,
+        source: str | bytes | Iterable[bytes] | AsyncIterable[bytes],
+        *,
+        on_conflict: Literal["fail", "skip", "replace"] | None = None,
+        dry_run: bool | None = None,
+        **call: Unpack[Call],
+    ) -> wire.Imported:
+        """The operator's: all of an export or nothing. Raises ImportConflict.
+
+        An iterable can be sent only once, so that nothing of it is repeated; a text or bytes are
+        sent again where that is safe.
+        """
+        return await self._run(self._core.import_(source, on_conflict, dry_run, call))
+
+    # The operator's
+
+    async def roll_back(
+        self,
+        *,
+        to: int,
+        prefix: str | None = None,
+        by: str | None = None,
+        dry_run: bool | None = None,
+        **call: Unpack[Call],
+    ) -> wire.RolledBack:
+        """The operator's: memories as they were right after an event, as new versions.
+
+        All of them, those under a prefix, or those that one author changed since. Raises HomeError
+        `event_not_found` and `event_gone`.
+        """
+        return await self._run(self._core.roll_back(to, prefix, by, dry_run, call))
+
+    async def pause(self, **call: Unpack[Call]) -> wire.ProfileResult:
+        """The operator's: the agent's token does nothing until it is active again."""
+        return await self._run(self._core.set_status("paused", call))
+
+    async def activate(self, **call: Unpack[Call]) -> wire.ProfileResult:
+        """The operator's: ends a pause."""
+        return await self._run(self._core.set_status("active", call))
+
+    async def change_profile(
+        self,
+        *,
+        name: str | None = None,
+        purpose: str | None = None,
+        symbol: wire.SymbolId | None = None,
+        **call: Unpack[Call],
+    ) -> wire.ProfileResult:
+        """The operator's: what is left out stays."""
+        return await self._run(self._core.change_profile(name, purpose, symbol, call))
+
+    async def protect(self, key: str, **call: Unpack[Call]) -> wire.Protection:
+        """The operator's: the agent and its named keys read the memory and change nothing of it.
+
+        Until it is unprotected or deleted.
+        """
+        return await self._run(self._core.set_protected(key, True, call))
+
+    async def unprotect(self, key: str, **call: Unpack[Call]) -> wire.Protection:
+        """The operator's: ends a protection."""
+        return await self._run(self._core.set_protected(key, False, call))
+
+    async def erase(
+        self,
+        key: str,
+        versions: Literal["all", "history"] | Sequence[int],
+        **call: Unpack[Call],
+    ) -> wire.Erased:
+        """The operator's, and for good: the whole memory, what it was before, or some versions.
+
+        If an answer was lost, `versions` may leave out what went before it.
+        """
+        return await self._run(self._core.erase(key, versions, call))
+
+    async def erase_agent(self, agent_id: str, **call: Unpack[Call]) -> None:
+        """The operator's, and for good: the agent with everything that it has.
+
+        Its id, lest it be another.
+        """
+        return await self._run(self._core.erase_agent(agent_id, call))
+
+    async def rotate(self, **call: Unpack[Call]) -> str:
+        """The operator's panic button: the agent's token and every named key are void at once.
+
+        Gives the agent's new token.
+        """
+        return await self._run(self._core.rotate(call))
+
+    async def replace_operator_key(
+        self, *, idempotency_key: str | None = None, **call: Unpack[Call]
+    ) -> str:
+        """The operator's: a new operator token, for one that others may know.
+
+        This object's no longer works then.
+        """
+        return await self._run(self._core.replace_operator_key(idempotency_key, call))
+
+    async def keys(self, **call: Unpack[Call]) -> Sequence[wire.NamedKey]:
+        """The operator's: the named keys, with when each was last used; never their tokens."""
+        return await self._run(self._core.keys(call))
+
+    async def create_key(
+        self,
+        *,
+        name: str,
+        access: Literal["read", "write"],
+        prefix: str | None = None,
+        expires_at: str | None = None,
+        **call: Unpack[Call],
+    ) -> wire.NewNamedKey:
+        """The operator's: a token that reaches only so far.
+
+        A lost answer is OutcomeUnknown: a key may be there then, under this name, whose token
+        nobody has; revoke it.
+        """
+        return await self._run(self._core.create_key(name, access, prefix, expires_at, call))
+
+    async def revoke_key(self, key_id: str, **call: Unpack[Call]) -> None:
+        """The operator's: ends a named key at once."""
+        return await self._run(self._core.revoke_key(key_id, call))
+
+    # Without a token
+
+    @classmethod
+    async def birth(
+        cls,
+        *,
+        name: str,
+        purpose: str,
+        symbol: wire.SymbolId,
+        operator_consent: Literal[True],
+        email: str | None = None,
+        password: str | None = None,
+        idempotency_key: str | None = None,
+        response: Callable[[httpx.Response], object] | None = None,
+        transport: httpx.AsyncBaseTransport | None = None,
+        **options: Any,
+    ) -> wire.BirthResult:
+        """Gives birth to an agent. Ask your operator first.
+
+        A lost answer is asked for again, with the same key, so that no agent is born twice. Who
+        keeps the `idempotency_key` can have it again, also in another process. `email` and
+        `password` (12 to 128 characters) are the operator's, for the browser console. Other
+        options are those of the constructor.
+        """
+        body = birth_body(name, purpose, symbol, operator_consent, email, password)
+        key = idempotency_key or new_idempotency_key()
+        async with cls._nobody(transport, **options) as nobody:
+            return await nobody._run(nobody._core.birth(body, key, {"response": response}))
+
+    @classmethod
+    async def home_of(
+        cls,
+        user: str,
+        *,
+        secret: str,
+        transport: httpx.AsyncBaseTransport | None = None,
+        **options: Any,
+    ) -> UserHome[Self]:
+        """The home of one of your users: born at the first call, the same at every other.
+
+        So nobody keeps a table of tokens. It is found by your secret (32 characters or more that
+        nobody can guess) and the user's id alone: keep the secret, and never change it. Raises
+        HomeError `credentials_rotated` once a token of it was replaced. Options are those of
+        `birth`.
+        """
+        key = derived_key(secret, user)
+        born = await cls.birth(idempotency_key=key, transport=transport, **options)
+        asking = {name: value for name, value in options.items() if name not in BIRTH_OPTIONS}
+        return UserHome(
+            agent_id=born.agent_id,
+            home=cls(token=born.token, transport=transport, **asking),
+            operator=cls(token=born.operator_token, transport=transport, **asking),
+        )
+
+    @classmethod
+    async def preview(
+        cls, *, transport: httpx.AsyncBaseTransport | None = None, **options: Any
+    ) -> wire.Preview:
+        """Whether births are open, the limits in force, and the symbols."""
+        async with cls._nobody(transport, **options) as nobody:
+            return await nobody._run(nobody._core.preview({}))
+
+
+def _awaited(content: Any) -> Any:
+    """An iterable as an asynchronous one."""
+    if content is None or isinstance(content, bytes) or hasattr(content, "__aiter__"):
+        return content
+
+    async def pieces() -> AsyncIterator[bytes]:
+        for piece in content:
+            yield piece
+
+    return pieces()
+
+
+class _Stream:
+    def __init__(self, request: Request, response: httpx.Response) -> None:
+        self._request = request
+        self._response = response
+        self._pieces = response.aiter_bytes().__aiter__()
+
+    async def take(self) -> bytes | None:
+        failure: Exception
+        try:
+            return await self._pieces.__anext__()
+        except StopAsyncIteration:
+            return None
+        except httpx.HTTPError as error:
+            failure = failure_of(error, self._request)
+        raise failure
+
+    async def close(self) -> None:
+        await self._response.aclose()

@@ -1,0 +1,250 @@
+"""The chain of a home's events, computed anew. The format: docs/proof.md of the service."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import json
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from .errors import HistoryChanged
+from .exact import decode_at, dumps, received
+from .wire import Link
+
+
+def _utf16(name: str) -> bytes:
+    return name.encode("utf-16-be", "surrogatepass")
+
+
+def _canonical(value: Any) -> str:
+    """RFC 8785, for what events hold: strings, whole numbers, objects."""
+    if isinstance(value, dict):
+        members = sorted(value.items(), key=lambda member: _utf16(member[0]))
+        return "{" + ",".join(f"{dumps(name)}:{_canonical(each)}" for name, each in members) + "}"
+    if isinstance(value, list):
+        return "[" + ",".join(map(_canonical, value)) + "]"
+    return dumps(value)
+
+
+def beginning_of(agent_id: str) -> str:
+    """The hash that the chain of an agent begins with."""
+    return hashlib.sha256(f"agent-home chain v1\n{agent_id}".encode()).hexdigest()
+
+
+def _hash_after(previous: str, event: Mapping[str, Any]) -> str:
+    hashed = {name: value for name, value in event.items() if name != "hash"}
+    inner = hashlib.sha256(_canonical(hashed).encode()).digest()
+    return hashlib.sha256(bytes.fromhex(previous) + inner).hexdigest()
+
+
+def follow(previous: Link, event: Mapping[str, Any]) -> Link:
+    """Raises HistoryChanged unless the event, as the home shows it, follows on the link."""
+    here = Link(previous.id + 1, _hash_after(previous.hash, event))
+    shown = event.get("hash", "")
+    if event["id"] == here.id and shown == here.hash:
+        return here
+    raise HistoryChanged(here, Link(event["id"], shown))
+
+
+def content_of(salt: str, text: str, metadata: str) -> str:
+    """What a version's text and metadata, as the home keeps them, are committed to."""
+    content = text.encode()
+    message = len(content).to_bytes(4, "big") + content + metadata.encode()
+    return hmac.new(bytes.fromhex(salt), message, hashlib.sha256).hexdigest()
+
+
+@dataclass(frozen=True, kw_only=True)
+class ExportFault:
+    """What does not fit together in an export."""
+
+    #: A sentence, without a text of yours.
+    fault: str
+    #: The event, or a version: `key@version`.
+    place: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class VerifiedExport:
+    agent_id: str
+    #: What the first event of the file follows.
+    previous: Link
+    head: Link
+    events: int
+    #: Versions whose texts are those that an event committed to.
+    proven: int
+    #: Versions that no event of the file committed to: older than the chain or its oldest event.
+    unproven: int
+    faults: list[ExportFault]
+
+
+_SPACE = re.compile(r"[\t\n\r ]*")
+
+
+def _after(text: str, at: int, character: str) -> tuple[int, bool]:
+    """Steps over white space, and this character if it is there."""
+    here = _end_of_space(text, at)
+    if text[here : here + 1] != character:
+        return here, False
+    return _end_of_space(text, here + 1), True
+
+
+def _end_of_space(text: str, at: int) -> int:
+    found = _SPACE.match(text, at)
+    return found.end() if found else at
+
+
+def _open(text: str, bracket: str) -> int:
+    at, met = _after(text, 0, bracket)
+    if not met:
+        raise ValueError(f"The JSON does not begin with {bracket}.")
+    return at
+
+
+def _elements_of(text: str) -> Iterator[tuple[Any, str]]:
+    """The elements of an array, in order: what they mean, and as they stand in the text."""
+    at = _open(text, "[")
+    while text[at : at + 1] != "]":
+        value, end = decode_at(text, at)
+        yield value, text[at:end]
+        at, _ = _after(text, end, ",")
+
+
+def _members_of(text: str) -> dict[str, str]:
+    """The members of an object: names, and values as they stand in the text."""
+    members: dict[str, str] = {}
+    at = _open(text, "{")
+    while text[at : at + 1] != "}":
+        name, named = decode_at(text, at)
+        begin, _ = _after(text, named, ":")
+        _, end = decode_at(text, begin)
+        members[name] = text[begin:end]
+        at, _ = _after(text, end, ",")
+    return members
+
+
+#: Between two calls of `progress`.
+_AT_ONCE = 1_000
+
+
+class _Verification:
+    def __init__(self, remembered: Link | None, progress: Callable[[int], object] | None) -> None:
+        self.faults: list[ExportFault] = []
+        self.remembered = remembered
+        self.progress = progress
+        self.checked = 0
+        #: Versions by what was committed to, and by the key that their memory has at the end.
+        self.committed: dict[str, int | None] = {}
+        self.made: dict[str, set[int | None]] = {}
+
+    def fault(self, says: str, place: object) -> None:
+        self.faults.append(ExportFault(fault=says, place=str(place)))
+
+    def tick(self) -> None:
+        self.checked += 1
+        if self.progress and self.checked % _AT_ONCE == 0:
+            self.progress(self.checked)
+
+    def meet(self, link: Link) -> Link:
+        remembered = self.remembered
+        if remembered and link.id == remembered.id and link.hash != remembered.hash:
+            self.fault("the event is not the one that is remembered", link.id)
+        return link
+
+    def note(self, event: Mapping[str, Any]) -> None:
+        key = event.get("key", "")
+        if "from" in event:
+            self.made[key] = self.made.pop(event["from"], set())
+        if "content" in event:
+            self.committed[event["content"]] = event.get("version")
+            self.made.setdefault(key, set()).add(event.get("version"))
+
+    def follow(self, previous: Link, events: str) -> tuple[Link, int]:
+        head, count = self.meet(previous), 0
+        for event, _ in _elements_of(events):
+            self.note(event)
+            try:
+                head = follow(head, event)
+            except HistoryChanged:
+                says = "the event is not the one that was chained, or those before it are not"
+                self.fault(says, event["id"])
+                # From what the file says, so that each fault is named once.
+                head = Link(event["id"], event.get("hash", ""))
+            self.meet(head)
+            count += 1
+            self.tick()
+        if self.remembered and self.remembered.id > head.id:
+            self.fault("the file is older than what is remembered", self.remembered.id)
+        return head, count
+
+    def texts(self, memories: str, history: str) -> tuple[int, int]:
+        """How many versions are proven, and how many are not."""
+        sources = (_members_of(source) for _, source in _elements_of(memories))
+        current = {json.loads(source["key"]): source for source in sources}
+        proven = unproven = 0
+        for version, source in _elements_of(history):
+            self.tick()
+            if version["operation"] == "delete":
+                continue
+            key, number = version["key"], version["version"]
+            content = _commitment_of(version, source, current)
+            if content is not None and self.committed.get(content) == number:
+                proven += 1
+            elif number not in self.made.get(key, ()):
+                unproven += 1
+            else:
+                self.fault("the text is not the one that its event committed to", f"{key}@{number}")
+        return proven, unproven
+
+
+def _commitment_of(
+    version: Mapping[str, Any], source: str, current: Mapping[str, Mapping[str, str]]
+) -> str | None:
+    """What the version of an export was committed to; None if it has no salt."""
+    if "salt" not in version:
+        return None
+    kept = _members_of(source) if "text" in version else current.get(version["key"], {})
+    return content_of(version["salt"], json.loads(kept.get("text", '""')), kept.get("metadata", ""))
+
+
+def verify_export(
+    source: str | bytes | Iterable[bytes],
+    *,
+    remembered: Link | None = None,
+    progress: Callable[[int], object] | None = None,
+) -> VerifiedExport:
+    """Computes anew the chain of an export with history, and what each text was committed to.
+
+    `remembered`: a link that somebody else remembers, through which the events must lead.
+    `progress` is called now and then with how many events and versions were checked. Raises
+    ValueError if the file is no export with history.
+
+    ```python
+    verified = verify_export(home.export(history=True))
+    print(verified.head.id, len(verified.faults))
+    ```
+    """
+    if not isinstance(source, str | bytes):
+        source = b"".join(source)
+    file = _members_of(source if isinstance(source, str) else source.decode())
+    for name in ("agent", "previous", "events", "memories", "history"):
+        if name not in file:
+            raise ValueError(f"This is no export with history: no {name}.")
+    found = _Verification(remembered, progress)
+    agent_id: str = json.loads(file["agent"])["agent_id"]
+    previous = received(Link, json.loads(file["previous"]))
+    if previous.id == 0 and previous.hash != beginning_of(agent_id):
+        found.fault("the chain does not begin as this agent’s", 0)
+    head, events = found.follow(previous, file["events"])
+    proven, unproven = found.texts(file["memories"], file["history"])
+    return VerifiedExport(
+        agent_id=agent_id,
+        previous=previous,
+        head=head,
+        events=events,
+        proven=proven,
+        unproven=unproven,
+        faults=found.faults,
+    )

@@ -1,0 +1,796 @@
+"""A home, with what its operator may: the token says who you are."""
+
+from __future__ import annotations
+
+import http.cookiejar
+import ssl
+import threading
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar, overload
+
+import httpx
+
+from . import wire
+from .calls import (
+    MOST_BYTES,
+    Answer,
+    Ask,
+    Drop,
+    Effect,
+    Give,
+    Lost,
+    Op,
+    Request,
+    Retry,
+    Send,
+    Sleep,
+    Take,
+    TooLarge,
+    Transport,
+    Unsent,
+    token_of,
+)
+from .core import Changed, Checked, Core, Heads, derived_key, new_idempotency_key
+from .wire import DeletedMemory, Link, Memory, Metadata
+
+if TYPE_CHECKING:
+    from typing_extensions import Self, Unpack
+
+    from .calls import Call
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, kw_only=True)
+class UserHome(Generic[T]):
+    agent_id: str
+    #: The agent's.
+    home: T
+    #: Its operator's, which is your product.
+    operator: T
+
+
+class _NoCookies(http.cookiejar.DefaultCookiePolicy):
+    """Cookies are not ours to send."""
+
+    def set_ok(self, *_: Any) -> bool:
+        return False
+
+
+#: The home ends a connection that was idle for five seconds: what is sent on one by then is lost.
+_LIMITS = httpx.Limits(max_connections=None, max_keepalive_connections=20, keepalive_expiry=3)
+
+
+@cache
+def _certificates() -> ssl.SSLContext:
+    """Reading them takes longer than most calls: all clients share them."""
+    return httpx.create_ssl_context()
+
+
+def settings_of() -> dict[str, Any]:
+    """Of an HTTP client. No redirect is followed with a token."""
+    cookies = http.cookiejar.CookieJar(_NoCookies())
+    return {
+        "cookies": cookies,
+        "follow_redirects": False,
+        "limits": _LIMITS,
+        "verify": _certificates(),
+    }
+
+
+def timeout_of(request: Request) -> httpx.Timeout:
+    """Seconds of each step; a client also bounds all of them."""
+    read = request.timeout if request.idle is None else max(request.timeout, request.idle)
+    return httpx.Timeout(request.timeout, read=read)
+
+
+def failure_of(error: httpx.HTTPError, request: Request) -> Unsent | Lost | ValueError:
+    """Without the error of httpx, which holds the request and its token."""
+    if isinstance(error, httpx.LocalProtocolError):
+        return ValueError("what was given cannot be sent in a header")
+    failure: Unsent | Lost
+    if isinstance(error, httpx.ConnectError | httpx.ConnectTimeout | httpx.PoolTimeout):
+        failure = Unsent()
+    else:
+        failure = Lost()
+    if isinstance(error, httpx.TimeoutException):
+        failure.__cause__ = TimeoutError(f"The home did not answer within {request.timeout} s.")
+    else:
+        failure.__cause__ = ConnectionError(type(error).__name__)
+    return failure
+
+
+class Body:
+    """Of an answer that is read whole: never more than is bearable, and never for ever."""
+
+    def __init__(self, request: Request, response: httpx.Response) -> None:
+        self._until = time.monotonic() + request.timeout
+        self._request = request
+        self._response = response
+        self._bytes = bytearray()
+
+    def take(self, piece: bytes) -> None:
+        self._bytes += piece
+        if len(self._bytes) > MOST_BYTES:
+            raise TooLarge(self._response.status_code)
+        if time.monotonic() > self._until:
+            raise httpx.ReadTimeout("")
+
+    def answer(self) -> Answer:
+        return Answer(self._response.status_code, self._response.headers, bytes(self._bytes))
+
+
+class AgentHome:
+    """An agent's home. One object may be used by many threads at once.
+
+    `url` and `token` are those of AGENT_HOME_URL and AGENT_HOME_TOKEN unless told. `timeout`:
+    seconds that one try may take, 15 unless told. `retries`: how often a question is repeated,
+    where that is safe, 4 unless told. `max_wait`: the longest Retry-After that is waited for, in
+    seconds, 60 unless told. `on_retry` is called before each wait. `heads`: where the last head of
+    this home is remembered; with it, the first call checks it. `transport`: of httpx, of your own.
+    Raises ValueError if the address or the token is missing or malformed.
+
+    ```python
+    home = AgentHome(url=url, token=token)
+    home.update("plan", lambda current: current.text if current else "Step 1 of 3")
+    ```
+    """
+
+    def __init__(
+        self,
+        *,
+        url: str | None = None,
+        token: str | None = None,
+        timeout: float | None = None,
+        retries: int | None = None,
+        max_wait: float | None = None,
+        on_retry: Callable[[Retry], object] | None = None,
+        heads: Heads | None = None,
+        transport: httpx.BaseTransport | None = None,
+    ) -> None:
+        self._begin(
+            Transport(
+                token_of(token),
+                url=url,
+                timeout=timeout,
+                retries=retries,
+                max_wait=max_wait,
+                on_retry=on_retry,
+            ),
+            heads,
+            transport,
+        )
+
+    def _begin(
+        self, asking: Transport, heads: Heads | None, transport: httpx.BaseTransport | None
+    ) -> None:
+        self._core = Core(asking, heads)
+        self._http = httpx.Client(transport=transport, **settings_of())
+        self._is_awake = heads is None
+        self._waking = threading.Lock()
+
+    @classmethod
+    def _nobody(cls, transport: httpx.BaseTransport | None, **options: Any) -> Self:
+        """Who has no token."""
+        home = cls.__new__(cls)
+        home._begin(Transport("", **options), None, transport)
+        return home
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self._core.transport.address!r})"
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Closes its connections."""
+        self._http.close()
+
+    # How an operation is carried out
+
+    def _run(self, op: Op[T]) -> T:
+        self._wake()
+        return self._now(op)
+
+    def _now(self, op: Op[T]) -> T:
+        result: Any = None
+        failure: Exception | None = None
+        while True:
+            try:
+                effect = op.throw(failure) if failure else op.send(result)
+            except StopIteration as stop:
+                value: T = stop.value
+                return value
+            result, failure = self._done(effect)
+
+    def _each(self, op: Op[None]) -> Iterator[Any]:
+        """What an operation gives, item by item."""
+        self._wake()
+        streams: list[Any] = []
+        result: Any = None
+        failure: Exception | None = None
+        try:
+            while True:
+                try:
+                    effect = op.throw(failure) if failure else op.send(result)
+                except StopIteration:
+                    return
+                result, failure = None, None
+                if isinstance(effect, Give):
+                    yield from effect.items
+                    continue
+                result, failure = self._done(effect)
+                if isinstance(effect, Send) and result and result.stream:
+                    streams.append(result.stream)
+        finally:
+            # Who stops early leaves no connection behind.
+            for stream in streams:
+                stream.close()
+
+    def _wake(self) -> None:
+        if self._is_awake:
+            return
+        with self._waking:
+            if not self._is_awake:
+                self._is_awake = self._now(self._core.wake())
+
+    def _done(self, effect: Effect) -> tuple[Any, Exception | None]:
+        try:
+            return self._perform(effect), None
+        except Exception as error:
+            return None, error
+
+    def _perform(self, effect: Effect) -> Any:
+        if isinstance(effect, Send):
+            return self._send(effect.request)
+        if isinstance(effect, Take):
+            return effect.stream.take()
+        if isinstance(effect, Drop):
+            return effect.stream.close()
+        if isinstance(effect, Sleep):
+            return time.sleep(effect.seconds)
+        if isinstance(effect, Ask):
+            return effect.function(*effect.arguments)
+        raise TypeError("a list is iterated over")
+
+    def _send(self, request: Request) -> Answer:
+        failure: Exception
+        try:
+            return self._exchange(request)
+        except httpx.HTTPError as error:
+            failure = failure_of(error, request)
+        raise failure
+
+    def _exchange(self, request: Request) -> Answer:
+        response = self._http.send(
+            self._http.build_request(
+                request.method,
+                request.url,
+                headers=request.headers,
+                content=request.content,
+                timeout=timeout_of(request),
+            ),
+            stream=True,
+        )
+        is_wanted = False
+        try:
+            if request.response:
+                request.response(response)
+            is_wanted = request.idle is not None and response.is_success
+            if is_wanted:
+                stream = _Stream(request, response)
+                return Answer(response.status_code, response.headers, stream=stream)
+            body = Body(request, response)
+            for piece in response.iter_bytes():
+                body.take(piece)
+            return body.answer()
+        finally:
+            if not is_wanted:
+                response.close()
+
+    # Memories
+
+    def read(self, key: str, *, version: int | None = None, **call: Unpack[Call]) -> Memory | None:
+        """The memory under a key, or None where nothing is.
+
+        With `version`, as it was then: raises HomeError `version_not_found` or, where it is no
+        longer kept, `version_gone`.
+        """
+        return self._run(self._core.read(key, version, call))
+
+    def write(
+        self,
+        key: str,
+        text: str,
+        *,
+        expected_version: int,
+        metadata: Metadata | None = None,
+        **call: Unpack[Call],
+    ) -> Memory:
+        """Creates a memory (`expected_version=0`), or replaces its text.
+
+        Metadata that are not given stay; `{}` removes them. Raises VersionConflict if another
+        version is there than was expected. If the answer is lost, it is found out whether the
+        write was made.
+        """
+        return self._run(self._core.write(key, text, expected_version, metadata, call))
+
+    @overload
+    def update(
+        self, key: str, change: Callable[[Memory | None], str], **call: Unpack[Call]
+    ) -> Memory: ...
+
+    @overload
+    def update(
+        self, key: str, change: Callable[[Memory | None], Changed], **call: Unpack[Call]
+    ) -> Memory | None: ...
+
+    def update(
+        self, key: str, change: Callable[[Memory | None], Changed], **call: Unpack[Call]
+    ) -> Memory | None:
+        """Reads, lets you change, writes, and begins again when somebody else was quicker.
+
+        No update of anybody is lost, however many run at once. Where nothing is, `change` gets
+        None. Nothing is written if it returns None, or the text that is there. What is the same
+        text made of the same version by two at once counts as one of them, should an answer be
+        lost: put something of its own into what must be counted.
+        """
+        return self._run(self._core.update(key, change, call))
+
+    def append(
+        self, key: str, text: str, *, expected_version: int | None = None, **call: Unpack[Call]
+    ) -> Memory:
+        """Adds text to the end of a memory, or creates it.
+
+        Without `expected_version` it is added to whatever is there, and a lost answer is
+        OutcomeUnknown: repeated, it would be added twice.
+        """
+        return self._run(self._core.append(key, text, expected_version, call))
+
+    def edit(
+        self,
+        key: str,
+        old: str,
+        new: str,
+        *,
+        expected_version: int | None = None,
+        **call: Unpack[Call],
+    ) -> Memory:
+        """Replaces a passage that is in the text exactly once; the rest stays.
+
+        Raises HomeError `edit_not_found` or `edit_ambiguous` otherwise. Without
+        `expected_version` the current version is edited, and a lost answer is OutcomeUnknown.
+        """
+        return self._run(self._core.edit(key, old, new, expected_version, call))
+
+    def patch(
+        self,
+        key: str,
+        *,
+        expected_version: int,
+        text: str | None = None,
+        metadata: Metadata | None = None,
+        **call: Unpack[Call],
+    ) -> Memory:
+        """Changes the text or the metadata; what is left out stays."""
+        return self._run(self._core.patch(key, text, metadata, expected_version, call))
+
+    def restore(
+        self, key: str, version: int, *, expected_version: int, **call: Unpack[Call]
+    ) -> Memory:
+        """Brings back an earlier version as a new one.
+
+        With `expected_version=0`, what was deleted.
+        """
+        return self._run(self._core.restore(key, version, expected_version, call))
+
+    def delete(self, key: str, *, expected_version: int, **call: Unpack[Call]) -> DeletedMemory:
+        """Deletes a memory. Its versions are kept, and `restore` brings it back.
+
+        Raises HomeError `memory_not_found` where nothing is.
+        """
+        return self._run(self._core.delete(key, expected_version, call))
+
+    def versions(self, key: str, **call: Unpack[Call]) -> Iterator[wire.Version]:
+        """The versions that are kept, newest first."""
+        return self._each(self._core.versions(key, call))
+
+    # Several at once
+
+    @overload
+    def batch(
+        self,
+        operations: Iterable[wire.Operation],
+        *,
+        minimal: Literal[True],
+        **call: Unpack[Call],
+    ) -> Sequence[wire.BatchReceipt]: ...
+
+    @overload
+    def batch(
+        self,
+        operations: Iterable[wire.Operation],
+        *,
+        minimal: Literal[False] = False,
+        **call: Unpack[Call],
+    ) -> Sequence[wire.BatchResult]: ...
+
+    def batch(
+        self, operations: Iterable[wire.Operation], *, minimal: bool = False, **call: Unpack[Call]
+    ) -> Sequence[Any]:
+        """Several operations at once: all of them or, with BatchConflict, none.
+
+        At most 100, and 1 MiB of texts and metadata in the answer, for which `minimal` makes
+        room. Where an answer was lost, raises OutcomeUnknown: it was made whole or not at all, so
+        read a memory that it writes at `expected_version + 1`, and send the batch again if what it
+        would have written is not there.
+        """
+        return self._run(self._core.batch(operations, minimal, call))
+
+    def rename(self, from_: str, to: str, *, expected_version: int, **call: Unpack[Call]) -> Memory:
+        """Gives a memory another key; its id and history go along.
+
+        Raises BatchConflict, and OutcomeUnknown after a lost answer: it was done if there is a
+        memory at `to` and none at `from_`.
+        """
+        return self._run(self._core.rename(from_, to, expected_version, call))
+
+    # Finding
+
+    def profile(self, **call: Unpack[Call]) -> wire.ProfileResult:
+        """Who the agent is, and how many memories it has. A paused agent may still ask it."""
+        return self._run(self._core.profile(call))
+
+    def context(
+        self, *, about: str | None = None, bytes: int | None = None, **call: Unpack[Call]
+    ) -> wire.Context:
+        """What to read first after waking, within so many bytes (4000 unless told).
+
+        Profile, limits left, pinned memories whole, what is known about the task at hand (`about`:
+        in the agent's own words, at most 500 characters), the newest changes.
+        """
+        return self._run(self._core.context(about, bytes, call))
+
+    def list(
+        self,
+        *,
+        prefix: str | None = None,
+        after: str | None = None,
+        order: Literal["key", "changed"] | None = None,
+        view: Literal["summary", "whole"] | None = None,
+        limit: int | None = None,
+        **call: Unpack[Call],
+    ) -> Iterator[wire.MemorySummary]:
+        """The memories, one page asked for after the other as they are used up.
+
+        By key unless told; `changed`: last changed first. `whole` gives the texts too.
+        """
+        return self._each(self._core.list(prefix, after, order, view, limit, call))
+
+    def deleted(
+        self,
+        *,
+        prefix: str | None = None,
+        after: str | None = None,
+        limit: int | None = None,
+        **call: Unpack[Call],
+    ) -> Iterator[wire.RestorableMemory]:
+        """Deleted memories that can be restored, by key, with who deleted them and when."""
+        return self._each(self._core.deleted(prefix, after, limit, call))
+
+    def search(
+        self,
+        question: str,
+        *,
+        prefix: str | None = None,
+        match: Literal["any", "all"] | None = None,
+        meaning: wire.Meaning | None = None,
+        limit: int | None = None,
+        **call: Unpack[Call],
+    ) -> Iterator[wire.MemoryHit]:
+        """Memories that answer a question, or have some of these words; best first.
+
+        What is in "double quotes" must stand as it is there. By `meaning` too, or by meaning alone
+        where the question is empty; without `match`.
+        """
+        return self._each(self._core.search(question, prefix, match, meaning, limit, call))
+
+    def store_vectors(
+        self, model: str, vectors: Iterable[wire.NewVector], **call: Unpack[Call]
+    ) -> wire.VectorsStored:
+        """Stores what your model makes of texts, for `search` by `meaning`.
+
+        Any number, in as many requests as they take. A vector belongs to its version: it is found
+        until the text changes.
+        """
+        return self._run(self._core.store_vectors(model, vectors, call))
+
+    def events(
+        self,
+        *,
+        after: int | None = None,
+        order: Literal["oldest", "newest"] | None = None,
+        since: str | None = None,
+        key: str | None = None,
+        prefix: str | None = None,
+        type: wire.EventType | None = None,
+        by: str | None = None,
+        limit: int | None = None,
+        **call: Unpack[Call],
+    ) -> Iterator[wire.HomeEvent]:
+        """What happened in this home until now, oldest first unless told.
+
+        `after`: the id of the last event that you saw. `by`: `agent`, `operator`, or the id of a
+        named key.
+        """
+        query = {
+            "order": order,
+            "since": since,
+            "key": key,
+            "prefix": prefix,
+            "type": type,
+            "by": by,
+        }
+        return self._each(self._core.events(query, after, limit, call))
+
+    def watch(
+        self, *, after: int | None = None, **call: Unpack[Call]
+    ) -> Iterator[wire.HomeEvent | wire.MissedEvents]:
+        """What happens in this home, as it happens, until you stop.
+
+        A connection that breaks is opened again where it was. `missed` tells that the log no
+        longer held what came between. It begins with the event after `after`; now, unless told.
+        """
+        return self._each(self._core.watch(after, call))
+
+    # Proof
+
+    def head(self, **call: Unpack[Call]) -> wire.HeadResult:
+        """The newest event and the hash of all events up to it, signed by the service."""
+        return self._now(self._core.head(call))
+
+    def check(
+        self, *, remembered: Link | None = None, accept: bool = False, **call: Unpack[Call]
+    ) -> Checked:
+        """Computes anew the chain of events since the remembered head, and remembers the newest.
+
+        That of `heads` unless told. Raises HistoryChanged if another history leads there,
+        TurnedBack if the home is older; `accept` takes what is there, whatever was remembered.
+        """
+        return self._now(self._core.check(remembered, accept, call))
+
+    # Leaving
+
+    def export(self, *, history: bool | None = None, **call: Unpack[Call]) -> Iterator[bytes]:
+        """Everything that is kept, as the bytes of one JSON file; with `history` what was, too.
+
+        What ends well is whole: one that is cut off raises HomeError.
+        """
+        return self._each(self._core.export(history, call))
+
+    def import_(
+        self,
+        source: str | bytes | Iterable[bytes],
+        *,
+        on_conflict: Literal["fail", "skip", "replace"] | None = None,
+        dry_run: bool | None = None,
+        **call: Unpack[Call],
+    ) -> wire.Imported:
+        """The operator's: all of an export or nothing. Raises ImportConflict.
+
+        An iterable can be sent only once, so that nothing of it is repeated; a text or bytes are
+        sent again where that is safe.
+        """
+        return self._run(self._core.import_(source, on_conflict, dry_run, call))
+
+    # The operator's
+
+    def roll_back(
+        self,
+        *,
+        to: int,
+        prefix: str | None = None,
+        by: str | None = None,
+        dry_run: bool | None = None,
+        **call: Unpack[Call],
+    ) -> wire.RolledBack:
+        """The operator's: memories as they were right after an event, as new versions.
+
+        All of them, those under a prefix, or those that one author changed since. Raises HomeError
+        `event_not_found` and `event_gone`.
+        """
+        return self._run(self._core.roll_back(to, prefix, by, dry_run, call))
+
+    def pause(self, **call: Unpack[Call]) -> wire.ProfileResult:
+        """The operator's: the agent's token does nothing until it is active again."""
+        return self._run(self._core.set_status("paused", call))
+
+    def activate(self, **call: Unpack[Call]) -> wire.ProfileResult:
+        """The operator's: ends a pause."""
+        return self._run(self._core.set_status("active", call))
+
+    def change_profile(
+        self,
+        *,
+        name: str | None = None,
+        purpose: str | None = None,
+        symbol: wire.SymbolId | None = None,
+        **call: Unpack[Call],
+    ) -> wire.ProfileResult:
+        """The operator's: what is left out stays."""
+        return self._run(self._core.change_profile(name, purpose, symbol, call))
+
+    def protect(self, key: str, **call: Unpack[Call]) -> wire.Protection:
+        """The operator's: the agent and its named keys read the memory and change nothing of it.
+
+        Until it is unprotected or deleted.
+        """
+        return self._run(self._core.set_protected(key, True, call))
+
+    def unprotect(self, key: str, **call: Unpack[Call]) -> wire.Protection:
+        """The operator's: ends a protection."""
+        return self._run(self._core.set_protected(key, False, call))
+
+    def erase(
+        self,
+        key: str,
+        versions: Literal["all", "history"] | Sequence[int],
+        **call: Unpack[Call],
+    ) -> wire.Erased:
+        """The operator's, and for good: the whole memory, what it was before, or some versions.
+
+        If an answer was lost, `versions` may leave out what went before it.
+        """
+        return self._run(self._core.erase(key, versions, call))
+
+    def erase_agent(self, agent_id: str, **call: Unpack[Call]) -> None:
+        """The operator's, and for good: the agent with everything that it has.
+
+        Its id, lest it be another.
+        """
+        return self._run(self._core.erase_agent(agent_id, call))
+
+    def rotate(self, **call: Unpack[Call]) -> str:
+        """The operator's panic button: the agent's token and every named key are void at once.
+
+        Gives the agent's new token.
+        """
+        return self._run(self._core.rotate(call))
+
+    def replace_operator_key(
+        self, *, idempotency_key: str | None = None, **call: Unpack[Call]
+    ) -> str:
+        """The operator's: a new operator token, for one that others may know.
+
+        This object's no longer works then.
+        """
+        return self._run(self._core.replace_operator_key(idempotency_key, call))
+
+    def keys(self, **call: Unpack[Call]) -> Sequence[wire.NamedKey]:
+        """The operator's: the named keys, with when each was last used; never their tokens."""
+        return self._run(self._core.keys(call))
+
+    def create_key(
+        self,
+        *,
+        name: str,
+        access: Literal["read", "write"],
+        prefix: str | None = None,
+        expires_at: str | None = None,
+        **call: Unpack[Call],
+    ) -> wire.NewNamedKey:
+        """The operator's: a token that reaches only so far.
+
+        A lost answer is OutcomeUnknown: a key may be there then, under this name, whose token
+        nobody has; revoke it.
+        """
+        return self._run(self._core.create_key(name, access, prefix, expires_at, call))
+
+    def revoke_key(self, key_id: str, **call: Unpack[Call]) -> None:
+        """The operator's: ends a named key at once."""
+        return self._run(self._core.revoke_key(key_id, call))
+
+    # Without a token
+
+    @classmethod
+    def birth(
+        cls,
+        *,
+        name: str,
+        purpose: str,
+        symbol: wire.SymbolId,
+        operator_consent: Literal[True],
+        email: str | None = None,
+        password: str | None = None,
+        idempotency_key: str | None = None,
+        response: Callable[[httpx.Response], object] | None = None,
+        transport: httpx.BaseTransport | None = None,
+        **options: Any,
+    ) -> wire.BirthResult:
+        """Gives birth to an agent. Ask your operator first.
+
+        A lost answer is asked for again, with the same key, so that no agent is born twice. Who
+        keeps the `idempotency_key` can have it again, also in another process. `email` and
+        `password` (12 to 128 characters) are the operator's, for the browser console. Other
+        options are those of the constructor.
+        """
+        body = birth_body(name, purpose, symbol, operator_consent, email, password)
+        key = idempotency_key or new_idempotency_key()
+        with cls._nobody(transport, **options) as nobody:
+            return nobody._run(nobody._core.birth(body, key, {"response": response}))
+
+    @classmethod
+    def home_of(
+        cls, user: str, *, secret: str, transport: httpx.BaseTransport | None = None, **options: Any
+    ) -> UserHome[Self]:
+        """The home of one of your users: born at the first call, the same at every other.
+
+        So nobody keeps a table of tokens. It is found by your secret (32 characters or more that
+        nobody can guess) and the user's id alone: keep the secret, and never change it. Raises
+        HomeError `credentials_rotated` once a token of it was replaced. Options are those of
+        `birth`.
+        """
+        key = derived_key(secret, user)
+        born = cls.birth(idempotency_key=key, transport=transport, **options)
+        asking = {name: value for name, value in options.items() if name not in BIRTH_OPTIONS}
+        return UserHome(
+            agent_id=born.agent_id,
+            home=cls(token=born.token, transport=transport, **asking),
+            operator=cls(token=born.operator_token, transport=transport, **asking),
+        )
+
+    @classmethod
+    def preview(
+        cls, *, transport: httpx.BaseTransport | None = None, **options: Any
+    ) -> wire.Preview:
+        """Whether births are open, the limits in force, and the symbols."""
+        with cls._nobody(transport, **options) as nobody:
+            return nobody._run(nobody._core.preview({}))
+
+
+BIRTH_OPTIONS = frozenset(
+    ("name", "purpose", "symbol", "operator_consent", "email", "password", "response")
+)
+
+
+def birth_body(
+    name: str,
+    purpose: str,
+    symbol: str,
+    operator_consent: bool,
+    email: str | None,
+    password: str | None,
+) -> dict[str, Any]:
+    given = {
+        "name": name,
+        "purpose": purpose,
+        "symbol": symbol,
+        "operatorConsent": operator_consent,
+        "email": email,
+        "password": password,
+    }
+    return {member: value for member, value in given.items() if value is not None}
+
+
+class _Stream:
+    def __init__(self, request: Request, response: httpx.Response) -> None:
+        self._request = request
+        self._response = response
+        self._pieces = response.iter_bytes()
+
+    def take(self) -> bytes | None:
+        failure: Exception
+        try:
+            return next(self._pieces, None)
+        except httpx.HTTPError as error:
+            failure = failure_of(error, self._request)
+        raise failure
+
+    def close(self) -> None:
+        self._response.close()
