@@ -1,0 +1,116 @@
+/** The client for Python, where there is one: its tests, its types, and its package as people get it. */
+import { readdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { type FaultyWay, openFaultyWay } from '../client/faulty.ts'
+import { type OpenedHome, openHome } from '../client/opened.ts'
+import { cleanUp, freshDirectory, launch } from './program.ts'
+import { type Environment, environmentOf, findPython, folder } from './python.ts'
+
+const python = findPython()
+
+if (python === undefined) {
+  process.stdout.write('No Python 3.10 or newer is found: the client for Python is not tested.\n')
+}
+
+describe.skipIf(python === undefined)('the client for Python', () => {
+  let environment: Environment
+  let opened: OpenedHome
+  let way: FaultyWay
+  beforeAll(async () => {
+    environment = await environmentOf(python ?? '')
+    opened = await openHome()
+    way = await openFaultyWay(opened.port)
+  })
+  afterAll(async () => {
+    await way.close()
+    await opened.close()
+    await cleanUp()
+  })
+
+  /** Its modules' own words for what they keep beside the sources. */
+  const cached = { PYTHONDONTWRITEBYTECODE: '1' }
+
+  async function run(directory: string, command: readonly string[], env = {}) {
+    const ended = await launch({ directory, command, env: { ...cached, ...env } }).ended
+    expect(ended.code, ended.output).toBe(0)
+    return ended.stdout
+  }
+
+  const cache = () => join(environment.wheels, '..')
+
+  test('passes its tests on a real home', async () => {
+    const env = {
+      AGENT_HOME_TEST_URL: opened.url,
+      AGENT_HOME_TEST_FAULTY: way.url,
+      AGENT_HOME_TEST_DATABASE: opened.service.store.location,
+    }
+    const caching = ['-o', `cache_dir=${cache()}/pytest`]
+    const said = await run(folder, [environment.python, '-m', 'pytest', ...caching], env)
+    const [totals = ''] = /^\d+ passed.*$/m.exec(said) ?? []
+    process.stdout.write(`The client for Python: ${totals}\n`)
+    expect(totals).not.toMatch(/failed|error|skipped/)
+  })
+
+  test('is formatted, and its types are strict', async () => {
+    const ruff = [environment.python, '-m', 'ruff']
+    await run(folder, [...ruff, 'check', '--no-cache', '.'])
+    await run(folder, [...ruff, 'format', '--no-cache', '--check', '.'])
+    const mypy = ['-m', 'mypy', '--cache-dir', `${cache()}/mypy`]
+    await run(folder, [environment.python, ...mypy])
+  })
+
+  const program = `
+import sys
+import agent_home
+from agent_home import AgentHome, VersionConflict
+
+assert "site-packages" in agent_home.__file__
+url = sys.argv[1]
+born = AgentHome.birth(
+    url=url, name="Atlas", purpose="Keeps a plan.", symbol="zerno", operator_consent=True
+)
+with AgentHome(url=url, token=born.token) as home:
+    for text in "ABC":
+        home.update("plan", lambda now: (now.text if now else "") + text)
+    try:
+        home.write("plan", "x", expected_version=0)
+    except VersionConflict as refused:
+        print(refused.current_version, home.read("plan").text)
+`
+
+  /** An environment with nothing in it but what pip brings from the wheels. */
+  async function installed(directory: string, what: string): Promise<string> {
+    const place = join(directory, 'environment')
+    await run(directory, [python ?? '', '-m', 'venv', '--without-pip', place])
+    const own = join(place, 'bin/python')
+    const pip = [environment.python, '-m', 'pip', '--python', own, '--disable-pip-version-check']
+    await run(directory, [...pip, 'install', what], offline())
+    writeFileSync(join(directory, 'program.py'), program)
+    return run(directory, [own, 'program.py', opened.url])
+  }
+
+  const offline = () => ({ PIP_NO_INDEX: '1', PIP_FIND_LINKS: environment.wheels })
+
+  test('is installed from a checkout', async () => {
+    expect(await installed(freshDirectory(), folder)).toBe('3 ABC\n')
+  })
+
+  test('is built into a wheel with nothing but itself in it, which works', async () => {
+    const directory = freshDirectory()
+    const build = [environment.python, '-m', 'build', '--outdir', directory, folder]
+    await run(directory, build, offline())
+    const files = readdirSync(directory).toSorted()
+    const [wheel = '', archive = ''] = files
+    expect(archive).toMatch(/^agent_home_client-.*\.tar\.gz$/)
+    expect(wheel).toMatch(/^agent_home_client-.*-py3-none-any\.whl$/)
+    const list = 'import sys, zipfile; print(*zipfile.ZipFile(sys.argv[1]).namelist())'
+    const names = (await run(directory, [environment.python, '-c', list, wheel])).trim().split(' ')
+    const strays = names.filter(
+      (name) => !/^(agent_home\/[\w/]+\.py|.*\.dist-info\/.*)$/.test(name),
+    )
+    expect(strays).toEqual(['agent_home/py.typed'])
+    expect(names.filter((name) => name.endsWith('LICENSE'))).toHaveLength(1)
+    expect(await installed(directory, join(directory, wheel))).toBe('3 ABC\n')
+  })
+})

@@ -1,0 +1,61 @@
+/** The Python of this machine, and an environment of our own with what is locked. */
+import { execFile, execFileSync } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { root } from './program.ts'
+
+const run = promisify(execFile)
+
+export const folder = join(root, 'clients/python')
+
+const NAMES = ['python3', 'python', ...[14, 13, 12, 11, 10].map((minor) => `python3.${minor}`)]
+
+const ASKED = 'import sys, venv; print(*sys.version_info[:2], sys.executable)'
+
+function versionOf(name: string) {
+  try {
+    const said = execFileSync(name, ['-c', ASKED], { encoding: 'utf8', stdio: 'pipe' })
+    const [, major, minor, path = ''] = /^(\d+) (\d+) (.+)$/m.exec(said) ?? []
+    return { major: Number(major), minor: Number(minor), path }
+  } catch {
+    return undefined
+  }
+}
+
+/** The first on the path that is 3.10 or newer. */
+export function findPython(): string | undefined {
+  for (const name of NAMES) {
+    const found = versionOf(name)
+    if (found?.major === 3 && found.minor >= 10) return found.path
+  }
+  return undefined
+}
+
+const locked = (name: string): string => join(folder, 'locked', `${name}.txt`)
+
+export interface Environment {
+  readonly python: string
+  /** Packages for pip, which need no network: what builds the client, and what it needs. */
+  readonly wheels: string
+}
+
+/** Made once, and again when what is locked changes. */
+export async function environmentOf(python: string): Promise<Environment> {
+  const sources = [python, ...['build', 'tests'].map((name) => readFileSync(locked(name), 'utf8'))]
+  const id = createHash('sha256').update(sources.join('\n')).digest('hex').slice(0, 16)
+  const place = join(root, 'node_modules/.cache/python', id)
+  const made = { python: join(place, 'bin/python'), wheels: join(place, 'wheels') }
+  const whole = join(place, 'whole')
+  if (existsSync(whole)) return made
+  rmSync(join(root, 'node_modules/.cache/python'), { recursive: true, force: true })
+  const pip = (...args: readonly string[]) =>
+    run(made.python, ['-m', 'pip', '--disable-pip-version-check', '--quiet', ...args])
+  await run(python, ['-m', 'venv', place])
+  await pip('install', '--require-hashes', '--no-deps', '-r', locked('tests'))
+  const only = ['--require-hashes', '--no-deps', '--only-binary', ':all:']
+  await pip('download', ...only, '-d', made.wheels, '-r', locked('build'))
+  writeFileSync(whole, '')
+  return made
+}
