@@ -1,9 +1,13 @@
 /** The client for Python, where there is one: its tests, its types, and its package as people get it. */
 import { readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { memoryHandlers } from 'agent-home-client/anthropic'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { answerOf, create, insert, view } from '../client/adapters/commands.ts'
+import { session } from '../client/adapters/session.ts'
 import { type FaultyWay, openFaultyWay } from '../client/faulty.ts'
 import { type OpenedHome, openHome } from '../client/opened.ts'
+import { all } from '../client/outcome.ts'
 import { cleanUp, freshDirectory, launch } from './program.ts'
 import { type Environment, environmentOf, findPython, folder } from './python.ts'
 
@@ -37,6 +41,19 @@ describe.skipIf(python === undefined)('the client for Python', () => {
     return ended.stdout
   }
 
+  /** A session with our own adapter of the memory tool, for the other one to answer the same. */
+  async function recordSession(): Promise<string> {
+    const { home } = await opened.born()
+    const tool = memoryHandlers(home)
+    const answers: string[] = []
+    for (const command of session) answers.push(await answerOf(tool, command))
+    const left = await all(home.list({ view: 'whole' }))
+    const tree = left.map(({ key, text, metadata, version }) => [key, text, metadata, version])
+    const file = join(freshDirectory(), 'session.json')
+    writeFileSync(file, JSON.stringify({ commands: session, answers, tree }))
+    return file
+  }
+
   const cache = () => join(environment.wheels, '..')
 
   test('passes its tests on a real home', async () => {
@@ -44,6 +61,7 @@ describe.skipIf(python === undefined)('the client for Python', () => {
       AGENT_HOME_TEST_URL: opened.url,
       AGENT_HOME_TEST_FAULTY: way.url,
       AGENT_HOME_TEST_DATABASE: opened.service.store.location,
+      AGENT_HOME_TEST_SESSION: await recordSession(),
     }
     const caching = ['-o', `cache_dir=${cache()}/pytest`]
     const said = await run(folder, [environment.python, '-m', 'pytest', ...caching], env)
@@ -58,6 +76,41 @@ describe.skipIf(python === undefined)('the client for Python', () => {
     await run(folder, [...ruff, 'format', '--no-cache', '--check', '.'])
     const mypy = ['-m', 'mypy', '--cache-dir', `${cache()}/mypy`]
     await run(folder, [environment.python, ...mypy])
+  })
+
+  const inserts = `
+import sys
+from agent_home import AgentHome
+from agent_home.anthropic import AgentHomeMemoryTool
+
+with AgentHome(url=sys.argv[1], token=sys.argv[2]) as home:
+    tool = AgentHomeMemoryTool(home)
+    for n in range(40):
+        line = {"insert_line": 1, "insert_text": f"Python:{n}"}
+        print(tool.call({"command": "insert", "path": "/memories/log.md", **line}))
+`
+
+  test('and the one for TypeScript make 80 inserts into one file: none is lost', async () => {
+    const { home, token } = await opened.born()
+    const tool = memoryHandlers(home)
+    await answerOf(tool, create('/memories/log.md', 'start'))
+    const command = [environment.python, '-c', inserts, opened.url, token]
+    const env = { PYTHONPATH: join(folder, 'src') }
+    const theirs = run(freshDirectory(), command, env).then((said) => said.trim().split('\n'))
+    // They are at it as soon as one line of theirs is there.
+    await expect.poll(() => answerOf(tool, view('/memories/log.md'))).toContain('Python:0')
+    const answers: string[] = []
+    for (let n = 0; n < 40; n++) {
+      answers.push(await answerOf(tool, insert('/memories/log.md', 1, `TypeScript:${n}`)))
+    }
+    expect(new Set([...answers, ...(await theirs)])).toEqual(
+      new Set(['The file /memories/log.md has been edited.']),
+    )
+    const { text = '' } = (await home.read('memories..log.md')) ?? {}
+    const lines = ['Python', 'TypeScript'].flatMap((who) =>
+      Array.from({ length: 40 }, (_, n) => `${who}:${n}`),
+    )
+    expect(text.split('\n').toSorted()).toEqual([...lines, 'start'].toSorted())
   })
 
   const program = `
