@@ -1,0 +1,208 @@
+"""Checkpoints: the conformance suite of LangGraph, and graphs beside their own InMemorySaver."""
+
+from __future__ import annotations
+
+import asyncio
+import operator
+from collections.abc import AsyncGenerator, Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Annotated, Any, TypedDict
+
+import pytest
+from langgraph.checkpoint.base import BaseCheckpointSaver
+from langgraph.checkpoint.conformance import checkpointer_test, validate
+from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.graph import END, START, StateGraph
+from langgraph.types import Command, Send, interrupt
+
+from agent_home import AgentHome, AsyncAgentHome, BirthResult
+from agent_home.langgraph import AgentHomeSaver
+from where import Where
+
+
+def test_it_passes_their_conformance_suite(where: Where) -> None:
+    @checkpointer_test(name="AgentHomeSaver")
+    async def fresh() -> AsyncGenerator[BaseCheckpointSaver[int], None]:
+        async with AsyncAgentHome(url=where.url, token=where.born().token) as home:
+            yield AgentHomeSaver(home, keep=1_000)
+
+    report = asyncio.run(validate(fresh))
+    failures = {name: result.failures for name, result in report.results.items()}
+    assert {name: found for name, found in failures.items() if found} == {}
+    assert report.passed_all_base()
+
+
+class State(TypedDict):
+    said: Annotated[list[str], operator.add]
+    big: str
+    n: int
+
+
+def build(saver: BaseCheckpointSaver[Any]) -> Any:
+    """A graph with a loop, parallel tasks, an interrupt and a subgraph."""
+    inner = StateGraph(State)
+    inner.add_node("deep", lambda state: {"said": [f"deep {state['n']}"]})
+    inner.add_edge(START, "deep")
+
+    def ask(state: State) -> dict[str, Any]:
+        answer = interrupt({"question": state["n"]})
+        return {"said": [f"heard {answer}"], "n": state["n"] + 1}
+
+    graph = StateGraph(State)
+    graph.add_node("wide", lambda state: {"big": "ї" * 9_000 * (state["n"] + 1)})
+    graph.add_node("task", lambda state: {"said": [f"task {state['n']}"]})
+    graph.add_node("inner", inner.compile())
+    graph.add_node("ask", ask)
+    graph.add_edge(START, "wide")
+    graph.add_conditional_edges(
+        "wide", lambda state: [Send("task", {"said": [], "big": "", "n": at}) for at in range(3)]
+    )
+    graph.add_edge("task", "inner")
+    graph.add_edge("inner", "ask")
+    graph.add_conditional_edges("ask", lambda state: "wide" if state["n"] < 2 else END)
+    return graph.compile(checkpointer=saver)
+
+
+def bare(value: Any) -> Any:
+    """Without what differs in each run: ids and times."""
+    if isinstance(value, dict):
+        names = ("checkpoint_id", "ts", "created_at", "task_id")
+        return {name: bare(each) for name, each in value.items() if name not in names}
+    return value
+
+
+def shown(state: Any) -> Any:
+    return bare(state.values), state.next, bare(state.metadata), [t.name for t in state.tasks]
+
+
+def test_a_graph_does_what_it_does_with_their_own(where: Where, born: BirthResult) -> None:
+    thread: Any = {"configurable": {"thread_id": "ann 1"}}
+
+    def lived(saver: BaseCheckpointSaver[Any]) -> list[Any]:
+        graph = build(saver)
+        seen = [graph.invoke({"said": ["begin"], "big": "", "n": 0}, thread)["said"]]
+        # Each time as another process would: it has nothing but what is kept.
+        seen.append(shown(graph.get_state(thread)))
+        seen.append(graph.invoke(Command(resume="one"), thread)["said"])
+        seen.append(build(saver).invoke(Command(resume="two"), thread)["said"])
+        history = list(graph.get_state_history(thread))
+        seen.append([shown(state) for state in history])
+        # And from an earlier point on.
+        seen.append(graph.invoke(None, history[-2].config)["said"])
+        graph.update_state(thread, {"said": ["told"]})
+        seen.append(shown(graph.get_state(thread)))
+        return seen
+
+    with AgentHome(url=where.url, token=born.token) as home:
+        ours = lived(AgentHomeSaver(home, keep=100))
+        assert ours == lived(InMemorySaver())
+        keys = [each.key for each in home.list()]
+        assert keys
+        assert all(key.startswith("graph.") for key in keys)
+        AgentHomeSaver(home).delete_thread("ann 1")
+        assert list(home.list()) == []
+
+
+def test_the_same_graph_awaited(where: Where, born: BirthResult) -> None:
+    thread: Any = {"configurable": {"thread_id": "ann 1"}}
+
+    async def lived(saver: BaseCheckpointSaver[Any]) -> list[Any]:
+        graph = build(saver)
+        seen = [(await graph.ainvoke({"said": ["begin"], "big": "", "n": 0}, thread))["said"]]
+        seen.append((await graph.ainvoke(Command(resume="one"), thread))["said"])
+        seen.append((await build(saver).ainvoke(Command(resume="two"), thread))["said"])
+        seen.append([shown(state) async for state in graph.aget_state_history(thread)])
+        return seen
+
+    async def both() -> None:
+        async with AsyncAgentHome(url=where.url, token=born.token) as home:
+            ours = await lived(AgentHomeSaver(home, keep=100))
+        assert ours == await lived(InMemorySaver())
+
+    asyncio.run(both())
+
+
+def counting(saver: BaseCheckpointSaver[Any]) -> Any:
+    graph = StateGraph(State)
+    graph.add_node("add", lambda state: {"said": [str(len(state["said"]))]})
+    graph.add_edge(START, "add")
+    graph.add_edge("add", END)
+    return graph.compile(checkpointer=saver)
+
+
+def test_old_checkpoints_give_way_and_the_state_stays(where: Where, born: BirthResult) -> None:
+    thread: Any = {"configurable": {"thread_id": "long"}}
+    with AgentHome(url=where.url, token=born.token) as home:
+        saver = AgentHomeSaver(home, keep=3)
+        graph = counting(saver)
+        for _ in range(12):
+            said = graph.invoke({"said": ["ask"], "big": "ї" * 9_000, "n": 0}, thread)["said"]
+        assert len(said) == 24
+        assert len(list(saver.list(thread))) == 3
+        assert len({each.key.split(".")[3] for each in home.list()}) <= 6
+        again = counting(AgentHomeSaver(home, keep=3))
+        assert len(again.invoke({"said": ["ask"]}, thread)["said"]) == 26
+        for state in again.get_state_history(thread):
+            assert state.values["big"] == "ї" * 9_000
+
+
+def test_answers_that_are_lost_change_nothing(where: Where, born: BirthResult) -> None:
+    thread: Any = {"configurable": {"thread_id": "lossy"}}
+    with AgentHome(url=where.faulty, token=born.token) as home:
+        for at in range(8):
+            where.meet(*[{}] * at, {"lose": "answer"})
+            graph = counting(AgentHomeSaver(home))
+            said = graph.invoke({"said": ["ask"], "big": "", "n": 0}, thread)["said"]
+            assert len(said) == 2 * (at + 1)
+        where.meet()
+
+
+def test_two_on_one_thread_overwrite_nothing(where: Where, born: BirthResult) -> None:
+    thread: Any = {"configurable": {"thread_id": "shared"}}
+    with AgentHome(url=where.url, token=born.token) as home:
+
+        def turns(_: int) -> None:
+            graph = counting(AgentHomeSaver(home, keep=500))
+            for _ in range(5):
+                graph.invoke({"said": ["ask"], "big": "", "n": 0}, thread)
+
+        with ThreadPoolExecutor(2) as pool:
+            list(pool.map(turns, range(2)))
+        saver = AgentHomeSaver(home, keep=500)
+        kept = list(saver.list(thread))
+        # Of each turn three: what was asked, the loop's beginning, and its end.
+        assert len(kept) == 30
+        for each in kept:
+            if each.parent_config:
+                assert saver.get_tuple(each.parent_config) is not None
+
+
+def test_lists_are_filtered(where: Where, born: BirthResult) -> None:
+    with AgentHome(url=where.url, token=born.token) as home:
+        saver = AgentHomeSaver(home)
+        for name in ("a", "b"):
+            thread: Any = {"configurable": {"thread_id": name}}
+            counting(saver).invoke({"said": ["ask"], "big": "", "n": 0}, thread)
+        assert len(list(saver.list(None))) == 6
+        (first, *_) = saver.list(thread, limit=1)
+        older = list(saver.list(thread, before=first.config))
+        assert len(older) == 2
+        assert [each.metadata["step"] for each in saver.list(thread, filter={"step": 0})] == [0]
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        lambda home: AgentHomeSaver(home, keep=1),
+        lambda home: AgentHomeSaver(home, prefix="a.b"),
+        lambda home: AgentHomeSaver(home).get_tuple({"configurable": {}}),
+    ],
+)
+def test_what_cannot_be_is_refused(
+    wrong: Callable[[AgentHome], object], home: AgentHome, where: Where, born: BirthResult
+) -> None:
+    with pytest.raises(ValueError, match="must be"):
+        wrong(home)
+    other = AgentHomeSaver(AsyncAgentHome(url=where.url, token=born.token))
+    with pytest.raises(TypeError, match="needs an AgentHome"):
+        other.delete_thread("a")
