@@ -1,6 +1,6 @@
 /** An MCP message, as far as it is inspected before the SDK. */
 import { z } from 'zod'
-import { type Place, placesOf } from '../json/members.ts'
+import { membersOf, type Place, placesOf } from '../json/members.ts'
 
 /** One message; whether it is a request or a notification is left to the SDK. */
 export const messageSchema = z
@@ -42,9 +42,20 @@ export function toolNamed({ body: { method, params } }: Message): string | undef
 /** The arguments of a tool, parsed and as sent. */
 export function argumentsOf({ body, source, params }: Message) {
   const place = params.get('arguments')
-  return {
+  return withoutNulls({
     value: body.params?.arguments ?? {},
     source: place ? source.slice(place.from, place.to) : '{}',
+  })
+}
+
+/** Libraries fill with null what a model leaves out, and no argument means anything by it. */
+function withoutNulls(sent: { readonly value: unknown; readonly source: string }) {
+  const { value, source } = sent
+  if (typeof value !== 'object' || !value || !Object.values(value).includes(null)) return sent
+  const members = [...membersOf(source)].filter(([, text]) => text !== 'null')
+  return {
+    value: Object.fromEntries(Object.entries(value).filter(([, each]) => each !== null)),
+    source: `{${members.map(([name, text]) => `${JSON.stringify(name)}:${text}`).join()}}`,
   }
 }
 

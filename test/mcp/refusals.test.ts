@@ -80,6 +80,21 @@ describe.each(eras)('a client of $version is told', ({ era }) => {
     expect((await refused('write_memory', long)).members).toMatchObject({ code: 'text_too_large' })
   })
 
+  test('not what a library fills with null: it is as if left out', async () => {
+    const given = { expectedVersion: 0, metadata: { pinned: true, n: 1 } }
+    const call = (name: string, args: object) =>
+      client.callTool({ name, arguments: { key: 'plan', ...args } })
+    expect((await call('write_memory', { text: 'one', ...given })).isError).toBeFalsy()
+    const again = { text: 'two', metadata: null, expectedVersion: 1 }
+    expect((await call('write_memory', again)).isError).toBeFalsy()
+    const { structuredContent } = await call('read_memory', { version: null })
+    expect(structuredContent).toMatchObject({
+      memory: { text: 'two', metadata: { pinned: true, n: 1 }, version: 2 },
+    })
+    const { said } = await refused('write_memory', { key: null, text: 'x', expectedVersion: 0 })
+    expect(said).toContain('/key: is missing')
+  })
+
   test('that it keeps all that it may, and then that it has written too often', async () => {
     for (const key of ['a', 'b']) await write(key, 'x', 0)
     const more = { key: 'c', text: 'x', expectedVersion: 0 }
