@@ -101,6 +101,7 @@ test('dependencies are renewed where there are some', () => {
   }
   const lies: Readonly<Record<string, string>> = {
     npm: 'package.json',
+    pip: 'build.txt',
     docker: 'Dockerfile',
     'docker-compose': 'compose.yaml',
     'github-actions': '.github/workflows/check.yml',

@@ -95,7 +95,7 @@ def test_a_directory_that_no_batch_holds_is_moved_and_deleted(
     home: AgentHome, tool: AgentHomeMemoryTool
 ) -> None:
     text = "\n" * 16_000
-    for n in range(130):
+    for n in range(104):
         answer_of(tool, create(f"/memories/many/{'file' if n % 2 else 'файл'} {n}", text))
     for old, new in (("/memories/many", "/memories/інші"), ("/memories/інші", "/memories/many")):
         moved = {"command": "rename", "old_path": old, "new_path": new}
