@@ -1,6 +1,7 @@
 /** The client for Python, where there is one: its tests, its types, and its package as people get it. */
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { AgentHome } from 'agent-home-client'
 import { memoryHandlers } from 'agent-home-client/anthropic'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { answerOf, create, insert, view } from '../client/adapters/commands.ts'
@@ -54,6 +55,8 @@ describe.skipIf(python === undefined)('the client for Python', () => {
     return file
   }
 
+  const user = { user: 'ann', secret: 'a secret of a product, which nobody else has' }
+
   const cache = () => join(environment.wheels, '..')
 
   test.concurrent('passes its tests on a real home', async () => {
@@ -62,6 +65,7 @@ describe.skipIf(python === undefined)('the client for Python', () => {
       AGENT_HOME_TEST_FAULTY: way.url,
       AGENT_HOME_TEST_DATABASE: opened.service.store.location,
       AGENT_HOME_TEST_SESSION: await recordSession(),
+      AGENT_HOME_TEST_USER: (await AgentHome.homeOf({ url: opened.url, ...user })).agentId,
     }
     const caching = ['-o', `cache_dir=${cache()}/pytest`]
     const said = await run(folder, [environment.python, '-m', 'pytest', ...caching], env)

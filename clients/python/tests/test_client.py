@@ -7,6 +7,7 @@ import dataclasses
 import gc
 import inspect
 import json
+import os
 import pickle
 import secrets
 import sqlite3
@@ -157,30 +158,38 @@ def test_where_nobody_listens_nothing_was_sent(where: Where, born: BirthResult) 
 
 def test_a_home_for_each_user(where: Where) -> None:
     secret = f"a secret of a product, {secrets.token_hex(8)}"
-    first = AgentHome.home_of("ann", secret=secret, url=where.url, **PROFILE)
+    asked: dict[str, Any] = {"url": where.url, "secret": secret}
+    first = AgentHome.home_of(user="ann", **asked)
     first.home.write("notes", "Likes tea.", expected_version=0)
 
     async def again() -> Any:
-        return await AsyncAgentHome.home_of("ann", secret=secret, url=where.url, **PROFILE)
+        return await AsyncAgentHome.home_of(user="ann", **asked)
 
     assert asyncio.run(again()).agent_id == first.agent_id
-    assert first.operator.profile().profile.agent_id == first.agent_id
+    assert first.operator.profile().profile.name == "A user"
+    assert "aha_" not in repr(first)
     others = [
-        AgentHome.home_of("Ann", secret=secret, url=where.url, **PROFILE),
-        AgentHome.home_of("ann", secret=f"{secret}!", url=where.url, **PROFILE),
+        AgentHome.home_of(user="Ann", **asked),
+        AgentHome.home_of(user="ann", **{**asked, "secret": f"{secret}!"}),
     ]
     assert len({each.agent_id for each in [first, *others]}) == 3
+    with pytest.raises(HomeError) as refused:
+        AgentHome.home_of(user="ann", name="Ann", **asked)
+    assert refused.value.code == "birth_conflict"
+    first.operator.rotate()
+    with pytest.raises(HomeError) as rotated:
+        AgentHome.home_of(user="ann", **asked)
+    assert rotated.value.code == "credentials_rotated"
     with pytest.raises(ValueError, match="secret must have at least 32 characters"):
-        AgentHome.home_of("ann", secret="short", url=where.url, **PROFILE)
+        AgentHome.home_of(user="ann", secret="short", url=where.url)
     with pytest.raises(ValueError, match="user must not be empty"):
-        AgentHome.home_of("", secret=secret, url=where.url, **PROFILE)
+        AgentHome.home_of(user="", **asked)
 
 
-def test_the_key_of_a_user_is_that_of_the_other_client() -> None:
-    # Of derivedKey there: both find the same home.
-    assert agent_home.core.derived_key("a secret of a product, which nobody else has", "ann") == (
-        "84645b4a90c01a27e57d4e38df3a1d773a8f41a3fd9d370820def37123a53fff"
-    )
+def test_the_home_of_a_user_is_that_of_the_other_client(where: Where) -> None:
+    secret = "a secret of a product, which nobody else has"
+    found = AgentHome.home_of(user="ann", secret=secret, url=where.url)
+    assert found.agent_id == os.environ["AGENT_HOME_TEST_USER"]
 
 
 def test_a_lost_birth_gives_the_same_tokens_again(where: Where) -> None:
@@ -606,6 +615,9 @@ def test_what_the_operator_does(
     with pytest.raises(HomeError) as refused:
         home.profile()
     assert refused.value.status == 401
+    with pytest.raises(HomeError) as absent:
+        operator.edit("plan", "absent", "x")
+    assert absent.value.details["occurrences"] == 0
     with AgentHome(url=where.url, token=operator.replace_operator_key()) as successor:
         successor.erase_agent(born.agent_id)
         with pytest.raises(HomeError) as gone:

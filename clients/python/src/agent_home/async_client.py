@@ -33,7 +33,7 @@ from .calls import (
     token_of,
 )
 from .client import (
-    BIRTH_OPTIONS,
+    OF_USER,
     Body,
     UserHome,
     birth_body,
@@ -302,8 +302,9 @@ class AsyncAgentHome:
     ) -> Memory:
         """Replaces a passage that is in the text exactly once; the rest stays.
 
-        Raises HomeError `edit_not_found` or `edit_ambiguous` otherwise. Without
-        `expected_version` the current version is edited, and a lost answer is OutcomeUnknown.
+        Raises HomeError `edit_not_found` or `edit_ambiguous` otherwise,
+        `details["occurrences"]` says how often it is there. Without `expected_version` the current
+        version is edited, and a lost answer is OutcomeUnknown.
         """
         return await self._run(self._core.edit(key, old, new, expected_version, call))
 
@@ -670,26 +671,40 @@ class AsyncAgentHome:
     @classmethod
     async def home_of(
         cls,
-        user: str,
         *,
+        user: str,
         secret: str,
+        name: str = OF_USER.name,
+        purpose: str = OF_USER.purpose,
+        symbol: wire.SymbolId = OF_USER.symbol,
         transport: httpx.AsyncBaseTransport | None = None,
+        response: Callable[[httpx.Response], object] | None = None,
         **options: Any,
     ) -> UserHome[Self]:
         """The home of one of your users: born at the first call, the same at every other.
 
         So nobody keeps a table of tokens. It is found by your secret (32 characters or more that
-        nobody can guess) and the user's id alone: keep the secret, and never change it. Raises
-        HomeError `credentials_rotated` once a token of it was replaced. Options are those of
-        `birth`.
+        nobody can guess) and an id of the user that never changes: keep the secret, and never
+        change it. You are its operator, and agree by the call. `name`, `purpose` and `symbol` may
+        be given if they are the same at every call. Raises HomeError `credentials_rotated` once a
+        token of it was replaced. Other options are those of the constructor.
         """
-        key = derived_key(secret, user)
-        born = await cls.birth(idempotency_key=key, transport=transport, **options)
-        asking = {name: value for name, value in options.items() if name not in BIRTH_OPTIONS}
+        born = await cls.birth(
+            name=name,
+            purpose=purpose,
+            symbol=symbol,
+            operator_consent=True,
+            idempotency_key=derived_key(secret, user),
+            response=response,
+            transport=transport,
+            **options,
+        )
         return UserHome(
             agent_id=born.agent_id,
-            home=cls(token=born.token, transport=transport, **asking),
-            operator=cls(token=born.operator_token, transport=transport, **asking),
+            home=cls(token=born.token, transport=transport, **options),
+            token=born.token,
+            operator=cls(token=born.operator_token, transport=transport, **options),
+            operator_token=born.operator_token,
         )
 
     @classmethod

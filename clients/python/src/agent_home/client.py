@@ -7,7 +7,7 @@ import ssl
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar, overload
 
@@ -49,8 +49,22 @@ class UserHome(Generic[T]):
     agent_id: str
     #: The agent's.
     home: T
+    token: str = field(repr=False)
     #: Its operator's, which is your product.
     operator: T
+    operator_token: str = field(repr=False)
+
+
+@dataclass(frozen=True)
+class _OfUser:
+    """A home is found by the very birth that made it, so these never change."""
+
+    name: str = "A user"
+    purpose: str = "What a product remembers of one of its users."
+    symbol: wire.SymbolId = "zerno"
+
+
+OF_USER = _OfUser()
 
 
 class _NoCookies(http.cookiejar.DefaultCookiePolicy):
@@ -364,8 +378,9 @@ class AgentHome:
     ) -> Memory:
         """Replaces a passage that is in the text exactly once; the rest stays.
 
-        Raises HomeError `edit_not_found` or `edit_ambiguous` otherwise. Without
-        `expected_version` the current version is edited, and a lost answer is OutcomeUnknown.
+        Raises HomeError `edit_not_found` or `edit_ambiguous` otherwise,
+        `details["occurrences"]` says how often it is there. Without `expected_version` the current
+        version is edited, and a lost answer is OutcomeUnknown.
         """
         return self._run(self._core.edit(key, old, new, expected_version, call))
 
@@ -727,22 +742,41 @@ class AgentHome:
 
     @classmethod
     def home_of(
-        cls, user: str, *, secret: str, transport: httpx.BaseTransport | None = None, **options: Any
+        cls,
+        *,
+        user: str,
+        secret: str,
+        name: str = OF_USER.name,
+        purpose: str = OF_USER.purpose,
+        symbol: wire.SymbolId = OF_USER.symbol,
+        transport: httpx.BaseTransport | None = None,
+        response: Callable[[httpx.Response], object] | None = None,
+        **options: Any,
     ) -> UserHome[Self]:
         """The home of one of your users: born at the first call, the same at every other.
 
         So nobody keeps a table of tokens. It is found by your secret (32 characters or more that
-        nobody can guess) and the user's id alone: keep the secret, and never change it. Raises
-        HomeError `credentials_rotated` once a token of it was replaced. Options are those of
-        `birth`.
+        nobody can guess) and an id of the user that never changes: keep the secret, and never
+        change it. You are its operator, and agree by the call. `name`, `purpose` and `symbol` may
+        be given if they are the same at every call. Raises HomeError `credentials_rotated` once a
+        token of it was replaced. Other options are those of the constructor.
         """
-        key = derived_key(secret, user)
-        born = cls.birth(idempotency_key=key, transport=transport, **options)
-        asking = {name: value for name, value in options.items() if name not in BIRTH_OPTIONS}
+        born = cls.birth(
+            name=name,
+            purpose=purpose,
+            symbol=symbol,
+            operator_consent=True,
+            idempotency_key=derived_key(secret, user),
+            response=response,
+            transport=transport,
+            **options,
+        )
         return UserHome(
             agent_id=born.agent_id,
-            home=cls(token=born.token, transport=transport, **asking),
-            operator=cls(token=born.operator_token, transport=transport, **asking),
+            home=cls(token=born.token, transport=transport, **options),
+            token=born.token,
+            operator=cls(token=born.operator_token, transport=transport, **options),
+            operator_token=born.operator_token,
         )
 
     @classmethod
@@ -752,11 +786,6 @@ class AgentHome:
         """Whether births are open, the limits in force, and the symbols."""
         with cls._nobody(transport, **options) as nobody:
             return nobody._run(nobody._core.preview({}))
-
-
-BIRTH_OPTIONS = frozenset(
-    ("name", "purpose", "symbol", "operator_consent", "email", "password", "response")
-)
 
 
 def birth_body(

@@ -31,6 +31,8 @@ class HomeError(Exception):
     detail: str
     request_id: str | None
     errors: list[Fault]
+    #: The members that only problems of this code have: docs/errors.md shows them.
+    details: Mapping[str, Any]
     #: Seconds after which the home wants to be asked again.
     retry_after: int | None
 
@@ -43,6 +45,7 @@ class HomeError(Exception):
         title: str | None = None,
         request_id: str | None = None,
         errors: list[Fault] | None = None,
+        details: Mapping[str, Any] | None = None,
         retry_after: int | None = None,
     ) -> None:
         request = "" if request_id is None else f", request {request_id}"
@@ -53,6 +56,7 @@ class HomeError(Exception):
         self.detail = detail
         self.request_id = request_id
         self.errors = errors or []
+        self.details = details or {}
         self.retry_after = retry_after
 
 
@@ -176,6 +180,10 @@ class TurnedBack(_HistoryDiffers):
         super().__init__("turned_back", detail, remembered, found)
 
 
+#: Members that every problem has.
+_OF_ALL = frozenset(("type", "code", "status", "title", "detail", "instance", "errors"))
+
+
 def error_for(status: int, problem: Mapping[str, Any], retry_after: int | None) -> HomeError:
     """Of a problem (RFC 9457)."""
     code: str = problem["code"]
@@ -198,6 +206,7 @@ def error_for(status: int, problem: Mapping[str, Any], retry_after: int | None) 
         title=problem.get("title"),
         request_id=problem.get("instance"),
         errors=[received(Fault, each) for each in problem.get("errors", [])],
+        details={name: value for name, value in problem.items() if name not in _OF_ALL},
         retry_after=retry_after,
     )
     if isinstance(error, VersionConflict):
