@@ -19,6 +19,8 @@ export interface Fault {
   readonly meanwhile?: readonly Meanwhile[]
   /** Nobody ever answers. */
   readonly silence?: boolean
+  /** An answer begins, and never ends: now and then a byte, or as many as are taken. */
+  readonly endless?: 'drip' | 'flood'
   /** Given instead of the home's. */
   readonly answer?: {
     readonly status: number
@@ -37,6 +39,24 @@ export interface FaultyWay {
 }
 
 const sent = (body: unknown): string => (typeof body === 'string' ? body : JSON.stringify(body))
+
+const DRIP_MS = 20
+
+const SPACES = ' '.repeat(65_536)
+
+function neverEnd(response: ServerResponse, how: 'drip' | 'flood'): void {
+  response.writeHead(200, { 'content-type': 'application/json' })
+  if (how === 'drip') {
+    const dripping = setInterval(() => response.write(' '), DRIP_MS)
+    response.once('close', () => clearInterval(dripping))
+    return
+  }
+  const pour = () => {
+    while (!response.destroyed && response.write(SPACES));
+  }
+  response.on('drain', pour)
+  pour()
+}
 
 /**
  * `PUT /faults` with a list says what the next requests meet; `GET /faults` answers how many came
@@ -103,6 +123,7 @@ export async function openFaultyWay(port: number): Promise<FaultyWay> {
     faults = rest
     const body = await text(incoming)
     if (fault.silence) return
+    if (fault.endless) return void neverEnd(response, fault.endless)
     if (fault.lose === 'request') {
       await others(fault, incoming.headers.authorization)
       incoming.socket.destroy()

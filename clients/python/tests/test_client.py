@@ -377,6 +377,10 @@ def test_an_upload_that_was_read_is_not_sent_again(where: Where, born: BirthResu
         with pytest.raises(OutcomeUnknown):
             other.import_(iter([b"{}"]))
         assert where.asked() == 1
+        where.meet({"lose": "request"})
+        with pytest.raises(OutcomeUnknown):
+            other.import_(iter([b"{}"]), dry_run=True)
+        assert where.asked() == 1
 
 
 def test_who_stops_early_leaves_no_connection_behind(where: Where, born: BirthResult) -> None:

@@ -16,13 +16,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from agents import Agent, Runner
+from agents import Agent, Runner, set_tracing_disabled
 from agents.models.openai_provider import OpenAIProvider
 from agents.testing import ScriptedModel, assistant_message
 
 import agent_home
 from agent_home import AgentHome, BirthResult, anthropic, langgraph, openai
 from where import Where
+
+set_tracing_disabled(True)
 
 ROOT = Path(__file__).parents[3]
 SOURCES = Path(__file__).parents[1] / "src/agent_home"

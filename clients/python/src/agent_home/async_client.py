@@ -195,6 +195,7 @@ class AsyncAgentHome:
         raise failure
 
     async def _exchange(self, request: Request) -> Answer:
+        body = Body(request)
         response = await self._http.send(
             self._http.build_request(
                 request.method,
@@ -213,10 +214,9 @@ class AsyncAgentHome:
             if is_wanted:
                 stream = _Stream(request, response)
                 return Answer(response.status_code, response.headers, stream=stream)
-            body = Body(request, response)
             async for piece in response.aiter_bytes():
-                body.take(piece)
-            return body.answer()
+                body.take(piece, response)
+            return body.answer(response)
         finally:
             if not is_wanted:
                 await response.aclose()

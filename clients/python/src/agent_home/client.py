@@ -120,21 +120,20 @@ def failure_of(error: httpx.HTTPError, request: Request) -> Unsent | Lost | Valu
 class Body:
     """Of an answer that is read whole: never more than is bearable, and never for ever."""
 
-    def __init__(self, request: Request, response: httpx.Response) -> None:
+    def __init__(self, request: Request) -> None:
         self._until = time.monotonic() + request.timeout
-        self._request = request
-        self._response = response
         self._bytes = bytearray()
 
-    def take(self, piece: bytes) -> None:
+    def take(self, piece: bytes, response: httpx.Response) -> None:
         self._bytes += piece
         if len(self._bytes) > MOST_BYTES:
-            raise TooLarge(self._response.status_code)
+            raise TooLarge(response.status_code)
+        # What comes in time, piece by piece, may still never end.
         if time.monotonic() > self._until:
             raise httpx.ReadTimeout("")
 
-    def answer(self) -> Answer:
-        return Answer(self._response.status_code, self._response.headers, bytes(self._bytes))
+    def answer(self, response: httpx.Response) -> Answer:
+        return Answer(response.status_code, response.headers, bytes(self._bytes))
 
 
 class AgentHome:
@@ -282,6 +281,7 @@ class AgentHome:
         raise failure
 
     def _exchange(self, request: Request) -> Answer:
+        body = Body(request)
         response = self._http.send(
             self._http.build_request(
                 request.method,
@@ -300,10 +300,9 @@ class AgentHome:
             if is_wanted:
                 stream = _Stream(request, response)
                 return Answer(response.status_code, response.headers, stream=stream)
-            body = Body(request, response)
             for piece in response.iter_bytes():
-                body.take(piece)
-            return body.answer()
+                body.take(piece, response)
+            return body.answer(response)
         finally:
             if not is_wanted:
                 response.close()
