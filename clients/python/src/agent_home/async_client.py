@@ -47,7 +47,7 @@ from .wire import DeletedMemory, Link, Memory, Metadata
 if TYPE_CHECKING:
     from typing_extensions import Self, Unpack
 
-    from .calls import Call
+    from .calls import Call, Options
 
 T = TypeVar("T")
 
@@ -98,7 +98,9 @@ class AsyncAgentHome:
         self._waking = asyncio.Lock()
 
     @classmethod
-    def _nobody(cls, transport: httpx.AsyncBaseTransport | None, **options: Any) -> Self:
+    def _nobody(
+        cls, transport: httpx.AsyncBaseTransport | None, **options: Unpack[Options]
+    ) -> Self:
         """Who has no token."""
         home = cls.__new__(cls)
         home._begin(Transport("", **options), None, transport)
@@ -654,7 +656,7 @@ class AsyncAgentHome:
         idempotency_key: str | None = None,
         response: Callable[[httpx.Response], object] | None = None,
         transport: httpx.AsyncBaseTransport | None = None,
-        **options: Any,
+        **options: Unpack[Options],
     ) -> wire.BirthResult:
         """Gives birth to an agent. Ask your operator first.
 
@@ -679,7 +681,7 @@ class AsyncAgentHome:
         symbol: wire.SymbolId = OF_USER.symbol,
         transport: httpx.AsyncBaseTransport | None = None,
         response: Callable[[httpx.Response], object] | None = None,
-        **options: Any,
+        **options: Unpack[Options],
     ) -> UserHome[Self]:
         """The home of one of your users: born at the first call, the same at every other.
 
@@ -709,7 +711,7 @@ class AsyncAgentHome:
 
     @classmethod
     async def preview(
-        cls, *, transport: httpx.AsyncBaseTransport | None = None, **options: Any
+        cls, *, transport: httpx.AsyncBaseTransport | None = None, **options: Unpack[Options]
     ) -> wire.Preview:
         """Whether births are open, the limits in force, and the symbols."""
         async with cls._nobody(transport, **options) as nobody:

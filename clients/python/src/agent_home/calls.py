@@ -40,6 +40,16 @@ class Retry:
     tries: int
 
 
+class Options(TypedDict, total=False):
+    """Where a home is, and how it is asked: as the constructors of the clients say."""
+
+    url: str | None
+    timeout: float | None
+    retries: int | None
+    max_wait: float | None
+    on_retry: Callable[[Retry], object] | None
+
+
 class Call(TypedDict, total=False):
     """What every call takes."""
 

@@ -39,7 +39,7 @@ from .wire import DeletedMemory, Link, Memory, Metadata
 if TYPE_CHECKING:
     from typing_extensions import Self, Unpack
 
-    from .calls import Call
+    from .calls import Call, Options
 
 T = TypeVar("T")
 
@@ -186,7 +186,7 @@ class AgentHome:
         self._waking = threading.Lock()
 
     @classmethod
-    def _nobody(cls, transport: httpx.BaseTransport | None, **options: Any) -> Self:
+    def _nobody(cls, transport: httpx.BaseTransport | None, **options: Unpack[Options]) -> Self:
         """Who has no token."""
         home = cls.__new__(cls)
         home._begin(Transport("", **options), None, transport)
@@ -725,7 +725,7 @@ class AgentHome:
         idempotency_key: str | None = None,
         response: Callable[[httpx.Response], object] | None = None,
         transport: httpx.BaseTransport | None = None,
-        **options: Any,
+        **options: Unpack[Options],
     ) -> wire.BirthResult:
         """Gives birth to an agent. Ask your operator first.
 
@@ -750,7 +750,7 @@ class AgentHome:
         symbol: wire.SymbolId = OF_USER.symbol,
         transport: httpx.BaseTransport | None = None,
         response: Callable[[httpx.Response], object] | None = None,
-        **options: Any,
+        **options: Unpack[Options],
     ) -> UserHome[Self]:
         """The home of one of your users: born at the first call, the same at every other.
 
@@ -780,7 +780,7 @@ class AgentHome:
 
     @classmethod
     def preview(
-        cls, *, transport: httpx.BaseTransport | None = None, **options: Any
+        cls, *, transport: httpx.BaseTransport | None = None, **options: Unpack[Options]
     ) -> wire.Preview:
         """Whether births are open, the limits in force, and the symbols."""
         with cls._nobody(transport, **options) as nobody:
