@@ -107,6 +107,8 @@ def shown(error: BaseException | None) -> str:
     """Everything that a log would show of an error, its causes and their members included."""
     if error is None:
         return ""
+    # Those of httpx hold the request, and so the token.
+    assert not isinstance(error, httpx.HTTPError)
     own = "".join(traceback.format_exception(error)) + repr(vars(error)) + repr(error.args)
     return own + shown(error.__cause__) + shown(error.__context__)
 
@@ -381,6 +383,25 @@ def test_an_upload_that_was_read_is_not_sent_again(where: Where, born: BirthResu
         with pytest.raises(OutcomeUnknown):
             other.import_(iter([b"{}"]), dry_run=True)
         assert where.asked() == 1
+        where.meet({"lose": "answer"})
+        with pytest.raises(OutcomeUnknown):
+            other.import_(b"{}")
+        assert where.asked() == 1
+
+
+def test_no_cookie_is_sent_back() -> None:
+    sent: list[str | None] = []
+
+    def answer(request: httpx.Request) -> httpx.Response:
+        sent.append(request.headers.get("cookie"))
+        return httpx.Response(404, headers={"set-cookie": "session=1; Path=/"})
+
+    transport = httpx.MockTransport(answer)
+    with AgentHome(url="http://127.0.0.1:1", token=TOKEN, transport=transport) as home:
+        for _ in range(2):
+            with pytest.raises(HomeError):
+                home.read("plan")
+    assert sent == [None, None]
 
 
 def test_who_stops_early_leaves_no_connection_behind(where: Where, born: BirthResult) -> None:
