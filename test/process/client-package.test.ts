@@ -96,7 +96,10 @@ test('it is installed alone, with nothing but itself in it', () => {
 })
 
 test('its README and each guide name the tarball that npm pack gives', () => {
-  const guides = readdirSync(join(root, 'docs/adapters')).map((name) => `docs/adapters/${name}`)
+  const names = readdirSync(join(root, 'docs/adapters'))
+  const guides = names.flatMap((name) =>
+    name.startsWith('python-') ? [] : [`docs/adapters/${name}`],
+  )
   for (const path of ['clients/typescript/README.md', ...guides]) {
     const guide = readFileSync(join(root, path), 'utf8')
     expect(/npm install (\S+)/.exec(guide)?.[1], path).toBe(`./${client.tarball}`)

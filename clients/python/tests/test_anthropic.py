@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -140,6 +142,21 @@ def test_a_lost_answer_is_found_out(
         answer_of(tool, {"command": "delete", "path": "/memories/b"})
         for n in range(2):
             answer_of(tool, create(f"/memories/a/{n}", str(n)))
+
+
+def test_two_that_rename_to_one_name_overwrite_nothing(where: Where, born: BirthResult) -> None:
+    with AgentHome(url=where.url, token=born.token) as home:
+        for at in range(6):
+            tool = AgentHomeMemoryTool(home)
+            files = [f"/memories/{at}-{n}" for n in range(2)]
+            for path in files:
+                answer_of(tool, create(path, path))
+            new = f"/memories/{at}-new"
+            with ThreadPoolExecutor(2) as pool:
+                moves = [{"command": "rename", "old_path": path, "new_path": new} for path in files]
+                refused, done = sorted(pool.map(partial(answer_of, tool), moves))
+            assert refused == f"Error: The destination {new} already exists"
+            assert done.startswith("Successfully renamed")
 
 
 def test_sizes_are_those_of_du() -> None:

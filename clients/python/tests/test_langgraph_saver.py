@@ -10,7 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Annotated, Any, TypedDict
 
 import pytest
-from langgraph.checkpoint.base import BaseCheckpointSaver
+from langgraph.checkpoint.base import BaseCheckpointSaver, Checkpoint, empty_checkpoint
 from langgraph.checkpoint.conformance import checkpointer_test, validate
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import END, START, StateGraph
@@ -208,3 +208,76 @@ def test_what_cannot_be_is_refused(
     other = AgentHomeSaver(AsyncAgentHome(url=where.url, token=born.token))
     with pytest.raises(TypeError, match="needs an AgentHome"):
         other.delete_thread("a")
+
+
+def checkpoint(at: int, values: dict[str, Any], versions: dict[str, int]) -> Checkpoint:
+    return {
+        **empty_checkpoint(),
+        "id": f"{at:08}-0000-6000-8000-000000000000",
+        "channel_values": values,
+        "channel_versions": dict(versions),
+    }
+
+
+def put(saver: AgentHomeSaver, parent: Any, made: Checkpoint, new: dict[str, int]) -> Any:
+    new_versions: Any = new
+    return saver.put(parent, made, {"source": "loop", "step": 1}, new_versions)
+
+
+THREAD: Any = {"configurable": {"thread_id": "by hand", "checkpoint_ns": ""}}
+
+
+def test_what_is_written_before_a_checkpoint_is_there_stays(home: AgentHome) -> None:
+    saver = AgentHomeSaver(home)
+    made = checkpoint(1, {"a": "A"}, {"a": 1})
+    names = {**THREAD["configurable"], "checkpoint_id": made["id"]}
+    early: Any = {"configurable": names}
+    saver.put_writes(early, [("a", "early")], "task-1")
+    assert saver.get_tuple(early) is None
+    put(saver, THREAD, made, {"a": 1})
+    saver.put_writes(early, [("a", "again"), ("b", "ї" * 9_000)], "task-0", "path")
+    saver.put_writes(early, [("c", "between")], "task-2", "a path")
+    # A task that runs again writes nothing twice.
+    saver.put_writes(early, [("a", "twice")], "task-1")
+    found = saver.get_tuple(early)
+    assert found is not None
+    assert found.pending_writes == [
+        ("task-1", "a", "early"),
+        ("task-2", "c", "between"),
+        ("task-0", "a", "again"),
+        ("task-0", "b", "ї" * 9_000),
+    ]
+
+
+def test_values_outlive_the_checkpoint_that_held_them(home: AgentHome) -> None:
+    slow, quick = AgentHomeSaver(home, keep=2), AgentHomeSaver(home, keep=2)
+    first = put(slow, THREAD, checkpoint(1, {"a": "A"}, {"a": 1}), {"a": 1})
+    second = put(slow, first, checkpoint(2, {"a": "A"}, {"a": 1}), {})
+    # Another process goes on, until what the slow one remembers is no longer there.
+    last = second
+    for at in range(3, 7):
+        last = put(quick, last, checkpoint(at, {"a": str(at)}, {"a": at}), {"a": at})
+    forked = put(slow, second, checkpoint(9, {"a": "A", "b": "B"}, {"a": 1, "b": 2}), {})
+    found = AgentHomeSaver(home).get_tuple(forked)
+    assert found is not None
+    assert found.checkpoint["channel_values"] == {"a": "A", "b": "B"}
+
+
+def test_a_checkpoint_of_which_a_part_is_gone_is_none(home: AgentHome) -> None:
+    saver = AgentHomeSaver(home)
+    first = put(saver, THREAD, checkpoint(1, {"a": "A"}, {"a": 1}), {"a": 1})
+    put(saver, first, checkpoint(2, {"a": "A", "b": "B"}, {"a": 1, "b": 2}), {"b": 2})
+    (holder, _) = home.list()
+    home.delete(holder.key, expected_version=holder.version)
+    assert saver.get_tuple(THREAD) is None
+
+
+def test_a_thread_that_is_rebuilt_from_its_ancestors_keeps_them_all(home: AgentHome) -> None:
+    saver = AgentHomeSaver(home, keep=2)
+    config = THREAD
+    for at in range(5):
+        made = checkpoint(at, {}, {"a": at})
+        config = saver.put(
+            config, made, {"step": at, "counters_since_delta_snapshot": {"a": (at, at)}}, {"a": at}
+        )
+    assert len(list(saver.list(THREAD))) == 5

@@ -188,12 +188,23 @@ def test_a_question_finds_what_answers_it(home: AgentHome) -> None:
     assert [each.key for each in store.search((), query="likes tea", limit=2)] == ["tea", "tea"]
 
 
+def test_a_filter_does_not_end_a_search(home: AgentHome) -> None:
+    store = AgentHomeStore(home)
+    for n in range(40):
+        store.put(("notes",), str(n), {"text": "green tea " * (40 - n), "last": n == 39})
+    (found,) = store.search(("notes",), query="green tea", filter={"last": True}, limit=1)
+    assert (found.key, found.score) == ("39", 1)
+
+
 def test_many_writers_leave_one_whole_value(where: Where, born: BirthResult) -> None:
     with AgentHome(url=where.url, token=born.token) as home:
         store = AgentHomeStore(home)
 
         def put(n: int) -> None:
-            store.put(("shared",), "one", {"n": n, "long": str(n) * 20_000})
+            for _ in range(3):
+                store.put(("shared",), "one", {"n": n, "long": str(n) * 20_000})
+                # Whole, whatever others do to it meanwhile.
+                assert store.get(("shared",), "one") is not None
 
         with ThreadPoolExecutor(4) as pool:
             list(pool.map(put, range(8)))
