@@ -261,6 +261,11 @@ def test_values_outlive_the_checkpoint_that_held_them(home: AgentHome) -> None:
     found = AgentHomeSaver(home).get_tuple(forked)
     assert found is not None
     assert found.checkpoint["channel_values"] == {"a": "A", "b": "B"}
+    # A version that is not the parent's is a change, whether or not it is said to be one.
+    unsaid = put(quick, last, checkpoint(10, {"a": "X"}, {"a": 99}), {})
+    found = AgentHomeSaver(home).get_tuple(unsaid)
+    assert found is not None
+    assert found.checkpoint["channel_values"] == {"a": "X"}
 
 
 def test_a_checkpoint_of_which_a_part_is_gone_is_none(home: AgentHome) -> None:

@@ -7,6 +7,7 @@ import random
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
+import httpx
 import pytest
 from langgraph.store.base import (
     BaseStore,
@@ -212,6 +213,29 @@ def test_many_writers_leave_one_whole_value(where: Where, born: BirthResult) -> 
         assert item is not None
         assert item.value["long"] == str(item.value["n"]) * 20_000
         assert len(list(home.list())) == 2
+
+
+def test_an_item_that_changes_while_it_is_read_is_read_again(
+    where: Where, born: BirthResult, home: AgentHome
+) -> None:
+    other = AgentHomeStore(home)
+    put = ("shared",), "one"
+    other.put(*put, {"n": 1, "long": "1" * 20_000})
+    meddled: list[str] = []
+
+    class Meddling(httpx.HTTPTransport):
+        def handle_request(self, request: httpx.Request) -> httpx.Response:
+            # Between the first piece and the others.
+            if request.url.path.endswith("/memories") and not meddled:
+                meddled.append(request.url.path)
+                other.put(*put, {"n": 2, "long": "2" * 20_000})
+            return super().handle_request(request)
+
+    with AgentHome(url=where.url, token=born.token, transport=Meddling()) as slow:
+        item = AgentHomeStore(slow).get(*put)
+    assert len(meddled) == 1
+    assert item is not None
+    assert item.value == {"n": 2, "long": "2" * 20_000}
 
 
 def test_lost_answers_lose_nothing(where: Where, born: BirthResult) -> None:
