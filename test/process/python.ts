@@ -12,7 +12,8 @@ export const folder = join(root, 'clients/python')
 
 const NAMES = ['python3', 'python', ...[14, 13, 12, 11, 10].map((minor) => `python3.${minor}`)]
 
-const ASKED = 'import sys, venv; print(*sys.version_info[:2], sys.executable)'
+/** Some systems have a Python that makes no environments. */
+const ASKED = 'import ensurepip, sys, venv; print(*sys.version_info[:2], sys.executable)'
 
 function versionOf(name: string) {
   try {
