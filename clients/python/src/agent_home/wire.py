@@ -511,6 +511,12 @@ class Imported:
 
 
 @dataclass(frozen=True, kw_only=True)
+class KeyClient:
+    id: str
+    redirect_host: str
+
+
+@dataclass(frozen=True, kw_only=True)
 class NamedKey:
     id: str
     name: str
@@ -519,6 +525,8 @@ class NamedKey:
     created_at: str
     expires_at: str | None
     last_used_at: str | None
+    #: The program that it was granted to by OAuth: its id, and where its user was sent back to.
+    client: KeyClient | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
