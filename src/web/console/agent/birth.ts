@@ -136,10 +136,10 @@ const tokensOf = (token: string, operatorToken: string): Credential[] => [
   },
 ]
 
-/** Back to what the agent was created for, if anything. */
+/** Back to what the agent was created for, if anything: the list of agents is nothing. */
 const onward = (next: string | undefined, agentId: string): Html => {
   const back = consolePath(next ?? '')
-  return back === undefined
+  return back === undefined || back === AGENTS
     ? html`<a class="button" href="${agentPath(agentId)}">Done</a>`
     : html`<a class="button" href="${back}">Continue</a>`
 }
