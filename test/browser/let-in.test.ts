@@ -172,6 +172,25 @@ describe('a home is added by its address', () => {
     await client.close()
   })
 
+  test('on a phone, from the panel of the agent that waits for it', async () => {
+    const email = 'panel@example.org'
+    const { agentId } = await createAccount(at.house, email, { name: 'Atlas' })
+    const viewport = { width: 360, height: 740 }
+    const { page } = await visit(at.browser, at.house.base, { viewport, isMobile: true })
+    await signIn(page, email)
+    await page.goto(`/console/agents/${agentId}/connect/claude-ai`)
+    expect(await page.locator('pre').textContent()).toBe(`${at.house.base}/mcp`)
+    await page.getByText('Waiting until it has signed in').waitFor()
+    const asked = await asking('modern', documentUrl)
+    const consent = await page.context().newPage()
+    await consent.goto(asked.url)
+    const client = await asked.goOn(await allowIn(consent))
+    await page.getByText('Waiting for the first call of “Described client”').waitFor()
+    await client.callTool({ name: 'get_context', arguments: {} })
+    await page.getByText('“Described client” is connected.').waitFor()
+    await client.close()
+  })
+
   test('without JavaScript, on a phone in the dark, and refused', async () => {
     const email = 'phone@example.org'
     await createAccount(at.house, email, { name: 'Atlas' })
