@@ -185,8 +185,6 @@ describe('a home is added by its address', () => {
     const consent = await page.context().newPage()
     await consent.goto(asked.url)
     const client = await asked.goOn(await allowIn(consent))
-    await page.getByText('Waiting for the first call of “Described client”').waitFor()
-    await client.callTool({ name: 'get_context', arguments: {} })
     await page.getByText('“Described client” is connected.').waitFor()
     await client.close()
   })
