@@ -486,6 +486,34 @@ test('nothing that is secret is kept in the clear', async () => {
   expect(kept).toContain(createHash('sha256').update(granted.access).digest('hex'))
 })
 
+describe('the page on which an operator decides', () => {
+  const pageFor = async (redirect_uri: string, client_name = 'Claude') => {
+    const id = await register(service, { redirect_uris: [redirect_uri], client_name })
+    return operator.open(`/console/consent?${request(id, { redirect_uri })}`)
+  }
+
+  test('calls only loopback the device that is used', async () => {
+    const HERE = 'the device that you use now'
+    expect((await pageFor('http://127.0.0.1/back')).text).toContain(HERE)
+    expect((await pageFor('https://127.evil.example/back')).text).not.toContain(HERE)
+  })
+
+  test('may lead to where its client is, and nowhere else', async () => {
+    const forms = async (redirect: string) =>
+      /form-action ([^;]*);/.exec(
+        (await pageFor(redirect)).headers.get('content-security-policy') ?? '',
+      )?.[1]
+    expect(await forms(REDIRECT)).toBe("'self' https://client.example")
+    // A policy has no way to name an IPv6 address.
+    expect(await forms('http://[::1]/back')).toBe("'self' http:")
+  })
+
+  test('offers a name for a new home that one may have', async () => {
+    const { text } = await pageFor(REDIRECT, 'x'.repeat(200))
+    expect(/name="name"[^>]*value="(x+)"/.exec(text)?.[1]).toHaveLength(80)
+  })
+})
+
 test('strangers who ask for access leave no row behind', async () => {
   const { DatabaseSync } = await import('node:sqlite')
   const db = new DatabaseSync(service.store.location, { readOnly: true })
