@@ -68,6 +68,13 @@ describe.each(engines)('a client with a document on $name', (engine) => {
     expect(fetched - before).toBe(1)
   })
 
+  test('that cannot be read is asked for once by each request', async () => {
+    const id = publish('no JSON')
+    const before = fetched
+    expect((await authorize(service, request(id))).status).toBe(400)
+    expect(fetched - before).toBe(1)
+  })
+
   test('stays let in on every node, whatever becomes of its document', async () => {
     const id = publish()
     const code = await codeFor(service, operator, request(id))
