@@ -125,6 +125,23 @@ function newBirth(home: Home, key: string, request: BirthRequest, place: Birthpl
   return { birth, tokens }
 }
 
+/** One try. `email`: of the account. */
+async function bearFor(
+  call: Call,
+  home: Home,
+  key: string,
+  request: BirthRequest,
+  { account, email }: { readonly account: Birth['account']; readonly email: string },
+) {
+  const now = home.clock()
+  const { birth, tokens } = newBirth(home, key, request, birthplaceOf(call, home), now)
+  const addressHash = addressHashOf(call, home, addressOf(email))
+  const born = await home.store.bear({ ...birth, account, addressHash }, birthLimits(home), now)
+  if (born.outcome === 'over_limit') spend(call, birthState(home, born.count, now))
+  if (born.outcome === 'born') call.notes.agent = birth.agentId
+  return { born, agentId: birth.agentId, tokens }
+}
+
 /** With the session of the browser, if it is signed in. */
 type SentBirth = BirthRequest & Pick<Presented, 'session'>
 
@@ -137,16 +154,12 @@ async function tryToBear(
   allowance: BudgetState,
 ): Promise<Newborn | undefined> {
   const account = await accountFor(call, home, { ...request, session })
-  const now = home.clock()
-  const { birth, tokens } = newBirth(home, key, request, birthplaceOf(call, home), now)
-  const addressHash = addressHashOf(call, home, addressOf(request.email ?? ''))
-  const born = await home.store.bear({ ...birth, account, addressHash }, birthLimits(home), now)
+  const joining = { account, email: request.email ?? '' }
+  const { born, agentId, tokens } = await bearFor(call, home, key, request, joining)
   if (born.outcome === 'known') return replay(key, request, born.birth)
-  if (born.outcome === 'over_limit') spend(call, birthState(home, born.count, now))
   if (born.outcome !== 'born') return undefined
-  call.notes.agent = birth.agentId
   showState(call, { ...allowance, remaining: Math.max(0, allowance.remaining - 1) })
-  return { agentId: birth.agentId, ...tokens, replayed: false }
+  return { agentId, ...tokens, replayed: false }
 }
 
 /** An existing account is found on the second try; more tries only guard against a faulty store. */
@@ -192,18 +205,12 @@ export async function giveBirthTo(
   profile: Profiled,
 ): Promise<string> {
   refuseWhileClosed(home)
-  const place = birthplaceOf(call, home)
-  spend(call, await allowanceOf(home, place))
-  const now = home.clock()
+  spend(call, await allowanceOf(home, birthplaceOf(call, home)))
   const request = { ...profile, operatorConsent: true } as const
-  const { birth } = newBirth(home, newKey(home.random), request, place, now)
-  const addressHash = addressHashOf(call, home, email)
-  const account = { join: accountId }
-  const born = await home.store.bear({ ...birth, account, addressHash }, birthLimits(home), now)
-  if (born.outcome === 'over_limit') spend(call, birthState(home, born.count, now))
+  const joining = { account: { join: accountId }, email }
+  const { born, agentId } = await bearFor(call, home, newKey(home.random), request, joining)
   if (born.outcome !== 'born') throw problem('storage_unavailable')
-  call.notes.agent = birth.agentId
-  return birth.agentId
+  return agentId
 }
 
 function show(call: Call, { agentId, token, operatorToken, replayed }: Newborn): Answer {

@@ -174,19 +174,34 @@ function boundsOf(home: Home, request: KeyRequest, now: number): KeyBounds {
   return { id: newId(now, home.random), name, access, prefix, expiresAt: expires }
 }
 
-/** Including its token, which is returned only once. Throws `invalid_body`, `key_quota_reached`. */
+interface MadeKey {
+  readonly key: NamedKey
+  /** Returned only once. */
+  readonly token: string
+}
+
+/** Throws `key_quota_reached`. */
+async function keepKey(
+  { store, random }: Home,
+  identity: Identity,
+  key: NewKey,
+  now: number,
+): Promise<MadeKey> {
+  const token = tokenFrom('agent', random(TOKEN_BYTES))
+  const made = await store.createKey(identity, key, hashToken(token), now)
+  if (made.outcome === 'too_many') throw problem('key_quota_reached')
+  if (made.outcome === 'revoked') throw refusal(made)
+  return { key: made.key, token }
+}
+
+/** Throws `invalid_body`, `key_quota_reached`. */
 export async function makeKey(
   home: Home,
   identity: Identity,
   request: KeyRequest,
-): Promise<{ readonly key: NamedKey; readonly token: string }> {
+): Promise<MadeKey> {
   const now = home.clock()
-  const bounds = boundsOf(home, request, now)
-  const token = tokenFrom('agent', home.random(TOKEN_BYTES))
-  const made = await home.store.createKey(identity, bounds, hashToken(token), now)
-  if (made.outcome === 'too_many') throw problem('key_quota_reached')
-  if (made.outcome === 'revoked') throw refusal(made)
-  return { key: made.key, token }
+  return keepKey(home, identity, boundsOf(home, request, now), now)
 }
 
 export const createKey = endpoint({
@@ -251,11 +266,7 @@ export async function grantKey(
 ): Promise<string> {
   const now = home.clock()
   const id = newId(now, home.random)
-  const key = { ...bounds, id, name: cutName(name), client }
-  const token = tokenFrom('agent', home.random(TOKEN_BYTES))
-  const made = await home.store.createKey(identity, key, hashToken(token), now)
-  if (made.outcome === 'too_many') throw problem('key_quota_reached')
-  if (made.outcome === 'revoked') throw refusal(made)
+  await keepKey(home, identity, { ...bounds, id, name: cutName(name), client }, now)
   return id
 }
 
