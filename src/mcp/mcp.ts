@@ -46,14 +46,14 @@ const isRead = (message: Message): boolean =>
 const isPaused = ({ kind, status }: Identity): boolean => kind === 'agent' && status === 'paused'
 
 const RESOURCE_METADATA = '/.well-known/oauth-protected-resource/mcp'
+const SCOPES = 'memory:read memory:write'
 
 /** Tells a client where it gets a token, and for what (RFC 9728, section 5.1). */
 function invited(refusal: Problem, issuer: string | undefined): Problem {
-  const challenge = challengeOf(refusal.code)
+  const challenge = challengeOf(refusal.code, SCOPES)
   if (!challenge || issuer === undefined) return refusal
-  const parameters = `scope="memory:read memory:write", resource_metadata="${issuer}${RESOURCE_METADATA}"`
-  const own = challenge.replace(', scope="operator"', '')
-  const headers = { ...refusal.extras.headers, 'WWW-Authenticate': `${own}, ${parameters}` }
+  const told = `${challenge}, resource_metadata="${issuer}${RESOURCE_METADATA}"`
+  const headers = { ...refusal.extras.headers, 'WWW-Authenticate': told }
   return problem(refusal.code, { ...refusal.extras, headers })
 }
 

@@ -36,11 +36,16 @@ const challenges: Partial<Record<ErrorCode, string>> = {
   invalid_idempotency_key: REALM,
   wrong_password: REALM,
   passkey_refused: REALM,
-  insufficient_scope: `${REALM}, error="insufficient_scope", scope="operator"`,
+  insufficient_scope: `${REALM}, error="insufficient_scope"`,
 }
 
-/** Undefined if the error has none. */
-export const challengeOf = (code: ErrorCode): string | undefined => challenges[code]
+const scopes: Partial<Record<ErrorCode, string>> = { insufficient_scope: 'operator' }
+
+/** Undefined if the error has none. `scope`: what is asked for instead of an operator token. */
+export function challengeOf(code: ErrorCode, scope = scopes[code]): string | undefined {
+  const challenge = challenges[code]
+  return challenge && scope ? `${challenge}, scope="${scope}"` : challenge
+}
 
 /** Retry-After for temporary errors. */
 const RETRY_AFTER_SECONDS = '1'
@@ -48,11 +53,14 @@ const RETRY_AFTER_SECONDS = '1'
 /** A full disk needs a person. */
 const FULL_RETRY_AFTER = { 'Retry-After': '30' }
 
-const headersOf = ({ code, status, extras }: Problem): Record<string, string> => ({
-  ...(challenges[code] && { 'WWW-Authenticate': challenges[code] }),
-  ...(status === 503 && { 'Retry-After': RETRY_AFTER_SECONDS }),
-  ...extras.headers,
-})
+function headersOf({ code, status, extras }: Problem): Record<string, string> {
+  const challenge = challengeOf(code)
+  return {
+    ...(challenge && { 'WWW-Authenticate': challenge }),
+    ...(status === 503 && { 'Retry-After': RETRY_AFTER_SECONDS }),
+    ...extras.headers,
+  }
+}
 
 export const problemBody = (code: ErrorCode, detail: string, instance: string) => ({
   type: `/problems/${code}`,
