@@ -60,12 +60,9 @@ function whenStopped(undo: () => void | Promise<void>): () => void {
   function stop(signal: NodeJS.Signals): void {
     const undone = isStopping ? undefined : undo()
     isStopping = true
-    if (undone)
-      undone.then(
-        () => end(signal),
-        () => end(signal),
-      )
-    else end(signal)
+    const done = () => end(signal)
+    if (undone) undone.then(done, done)
+    else done()
   }
   const forget = () => {
     for (const signal of SIGNALS) process.off(signal, stop)

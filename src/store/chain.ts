@@ -28,8 +28,7 @@ export const hexOf = (bytes: Uint8Array): string =>
   Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('hex')
 
 /** The hash that the first event follows. */
-export const beginningOf = (agentId: string): Buffer =>
-  hash('sha256', `agent-home chain v1\n${agentId}`, 'buffer')
+export const beginningOf = (agentId: string): Buffer => sha256(`agent-home chain v1\n${agentId}`)
 
 /** In the order of RFC 8785, that of the members' names. */
 const canonicalAuthor = ({ account, as, key, via }: Author) => ({
