@@ -109,7 +109,7 @@ class Ask:
 
 @dataclass(frozen=True)
 class Give:
-    """Items of a list, for whoever iterates over it."""
+    """The items of a list, page by page."""
 
     items: list[Any]
 

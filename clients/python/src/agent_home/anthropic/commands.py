@@ -206,7 +206,7 @@ def insert(files: Files, path: str, line: int, added: str) -> Op[str]:
 
 # Leave
 
-#: Whoever finds others at work so often contends with somebody who never rests.
+#: After so many conflicts in a row, another run never stops changing the file.
 _MOST_TRIES = 50
 
 _Operations = list[wire.Operation]

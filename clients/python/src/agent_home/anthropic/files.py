@@ -1,8 +1,8 @@
 """Files and directories over the keys of a home. A directory is there while a file is below it.
 
-A plain path is its own key, for whoever reads it elsewhere: /memories/notes/todo.md is
-`memories..notes..todo.md`. What no key can say (other scripts, spaces, more than 100 characters)
-has a key of its hash, and its path in the metadata.
+A plain path makes a readable key: /memories/notes/todo.md is `memories..notes..todo.md`. A path
+that no key can spell (other scripts, spaces, more than 100 characters) has a key made of its hash,
+and its path in the metadata.
 """
 
 from __future__ import annotations
