@@ -1,15 +1,52 @@
-/** Before `npm start`: builds `dist/` again where something that it is made of is newer. */
-import { globSync, statSync } from 'node:fs'
+/**
+ * Builds `dist/`, the program as plain JavaScript. `--if-older`: only where something that it is made
+ * of is newer. `--executable`: then also `release/agent-home-PLATFORM`, one file with this Node.js in it.
+ */
+import { execFileSync } from 'node:child_process'
+import { globSync, mkdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 
-const builtAt = statSync('dist/main.js', { throwIfNoEntry: false })?.mtimeMs ?? 0
+const wanted = new Set(process.argv.slice(2))
 
-// Directories too: a file that is gone is a change of its directory.
-const madeOf = globSync(['src', 'src/**', 'rolldown.config.ts', 'package-lock.json'])
+function isCurrent(): boolean {
+  const builtAt = statSync('dist/main.js', { throwIfNoEntry: false })?.mtimeMs ?? 0
+  // Directories too: a file that is gone is a change of its directory.
+  const madeOf = globSync(['src', 'src/**', 'rolldown.config.ts', 'package-lock.json'])
+  return madeOf.every((path) => statSync(path).mtimeMs <= builtAt)
+}
 
-if (madeOf.some((path) => statSync(path).mtimeMs > builtAt)) {
-  process.stderr.write('Building dist/, for its sources are newer.\n')
+async function buildModules(): Promise<void> {
+  process.stderr.write('Building dist/.\n')
   const { build } = await import('rolldown')
   const { default: parts } = await import('./rolldown.config.ts')
-  // One after the other: the first empties the place.
+  // One after the other: the first empties the directory.
   for (const part of parts) await build(part)
 }
+
+/** https://nodejs.org/api/single-executable-applications.html */
+function buildExecutable(): string {
+  const windows = process.platform === 'win32'
+  const output = `release/agent-home-${process.platform}-${process.arch}${windows ? '.exe' : ''}`
+  const files = globSync('**/*.*', { cwd: 'dist' }).map((file) => file.replaceAll('\\', '/'))
+  mkdirSync('release', { recursive: true })
+  const config = {
+    main: 'dist/executable.js',
+    mainFormat: 'module',
+    output,
+    disableExperimentalSEAWarning: true,
+    execArgv: ['--max-semi-space-size=8', '--disable-warning=ExperimentalWarning'],
+    assets: Object.fromEntries(files.map((file) => [file, join('dist', file)])),
+  }
+  const configFile = 'release/config.json'
+  writeFileSync(configFile, JSON.stringify(config))
+  execFileSync(process.execPath, ['--build-sea', configFile], {
+    stdio: ['ignore', 'ignore', 'inherit'],
+  })
+  rmSync(configFile)
+  // Macs run nothing without a signature, and what was added broke Node's own.
+  if (process.platform === 'darwin') execFileSync('codesign', ['--sign', '-', '--force', output])
+  return output
+}
+
+if (!wanted.has('--if-older') || !isCurrent()) await buildModules()
+if (wanted.has('--executable')) process.stderr.write(`Built ${buildExecutable()}.\n`)

@@ -3,8 +3,9 @@ import { cpSync, globSync, readdirSync } from 'node:fs'
 import { basename } from 'node:path'
 import type { BuildOptions } from 'rolldown'
 
-/** Each runs as a thread of its own, which starts soonest from one file of its own. */
-const threads = [
+/** The first modules of threads and of the executable: one file each, which starts soonest. */
+const alone = [
+  'src/executable.ts',
   'src/store/postgres/postgres-search-thread.ts',
   'src/store/sqlite/search-thread.ts',
   'src/store/sqlite/engine/writer-thread.ts',
@@ -45,7 +46,7 @@ const parts: BuildOptions[] = [
     ],
     output: { dir: 'dist', cleanDir: true, chunkFileNames: '[name].js' },
   },
-  ...threads.map(
+  ...alone.map(
     (input): BuildOptions => ({
       logLevel: 'warn',
       input,

@@ -11,8 +11,11 @@ if (refusal) {
   process.exit(1)
 }
 
-// Before the other imports, so that Node caches their compiled code for the next start.
-nodeModule.enableCompileCache(join(import.meta.dirname, '../node_modules/.cache/compiled'))
+// Before the other imports, so that Node caches their compiled code for the next start. An executable
+// has no directory for it.
+if (!process.getBuiltinModule('node:sea').isSea()) {
+  nodeModule.enableCompileCache(join(import.meta.dirname, '../node_modules/.cache/compiled'))
+}
 
 /** Files are readable only for the user of the process. */
 const PRIVATE = 0o077

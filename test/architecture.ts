@@ -21,6 +21,8 @@ export interface Measured {
  */
 const mayImport: Readonly<Record<string, readonly string[]>> = {
   main: ['cli', 'runtime'],
+  executable: ['program-files'],
+  'program-files': [],
   serve: ['app', 'config', 'errors', 'http', 'store/open', 'store/port'],
   api: ['pipeline', 'home', 'mcp', 'oauth', 'gateway', 'web', 'operations'],
   app: [
@@ -83,6 +85,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   web: [
     'config',
     'errors',
+    'program-files',
     'json',
     'fields',
     'symbols',
@@ -138,11 +141,12 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     'store/thread',
     'store/words',
   ],
-  'store/thread': ['store/port'],
-  'store/schema': [],
+  'store/thread': ['program-files', 'store/port'],
+  'store/schema': ['program-files'],
   'store/verbs': ['store/answers', 'store/chain', 'store/credentials', 'store/port', 'store/rows'],
   'store/sqlite': [
     'fields',
+    'program-files',
     'uuid',
     'keyed-queue',
     'store/port',

@@ -66,6 +66,20 @@ describe('the workflow', () => {
   })
 })
 
+test('the workflow of a release makes each platform’s executable, and only its draft may write', () => {
+  const text = read('.github/workflows/release.yml')
+  const { on, permissions, jobs } = parse(text)
+  expect(on).toEqual({ push: { tags: ['v*'] } })
+  expect(permissions).toEqual({ contents: 'read' })
+  expect(jobs.executable.permissions).toBeUndefined()
+  expect(jobs.executable.strategy.matrix.system.join()).toMatch(/ubuntu.*arm.*macos.*windows/)
+  const commands = jobs.executable.steps.flatMap(({ run }: Step) => run ?? [])
+  expect(commands).toContain('npm run build -- --executable')
+  const used = [...text.matchAll(/uses: (.*)/g)].map(([, action = '']) => action)
+  expect(used.filter((action) => !/^actions\/[\w-]+@v\d+$/.test(action))).toEqual([])
+  expect(text).not.toMatch(/secrets\./)
+})
+
 interface Form {
   readonly name: string
   readonly description: string

@@ -1,11 +1,11 @@
 /** The schemas of both engines, each in one SQL file. */
-import { readFileSync } from 'node:fs'
+import { readProgramFile } from '../program-files.ts'
 
 /** The schema version of both engines. It increases with each change. */
 export const SCHEMA = 23
 
 export const schemaOf = (engine: 'sqlite' | 'postgres'): string =>
-  readFileSync(new URL(`./${engine}/schema.sql`, import.meta.url), 'utf8')
+  readProgramFile(`./${engine}/schema.sql`, import.meta.url)
 
 /** For a schema that is neither current nor released. */
 export const unknownSchema = (database: string, version: number): string =>

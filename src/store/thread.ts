@@ -1,7 +1,7 @@
 /** A thread of the store: started on demand, and again after it ended. */
 import { once } from 'node:events'
-import { extname } from 'node:path'
-import { Worker } from 'node:worker_threads'
+import type { Worker } from 'node:worker_threads'
+import { startThread } from '../program-files.ts'
 import { StoreUnavailable } from './port/errors.ts'
 
 interface Listener<Answer> {
@@ -9,9 +9,6 @@ interface Listener<Answer> {
   /** Unanswered requests are lost. `cause`: if the thread failed. */
   readonly ended: (cause: unknown) => void
 }
-
-/** The thread's module beside this URL: TypeScript in the sources, JavaScript once built. */
-const fileOf = (name: string, beside: string): URL => new URL(`./${name}${extname(beside)}`, beside)
 
 /** The module that runs in the thread, and its parameters. */
 export interface ThreadFile {
@@ -30,7 +27,7 @@ export function keepThread<Message, Answer>(
   let closed = false
 
   function launch(): Worker {
-    const worker = new Worker(fileOf(name, beside), { name, workerData })
+    const worker = startThread(name, beside, workerData)
     let cause: unknown
     worker.on('message', answered)
     worker.on('error', (error) => {

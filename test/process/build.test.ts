@@ -16,6 +16,7 @@ afterEach(cleanUp)
 
 const entries = [
   'src/main.ts',
+  'src/executable.ts',
   'src/store/sqlite/rest/backup-thread.ts',
   'src/store/sqlite/engine/writer-thread.ts',
   'src/store/sqlite/search-thread.ts',
@@ -37,7 +38,11 @@ test('it is built at the first start, and again when a file was changed or is go
   const inDirectory = (...path: string[]) => join(directory, ...path)
   const built = () => readFileSync(inDirectory('dist/main.js'), 'utf8')
   async function prestart(): Promise<string> {
-    const { code, output } = await launch({ directory, entry: inDirectory('build.ts') }).ended
+    const { code, output } = await launch({
+      directory,
+      entry: inDirectory('build.ts'),
+      args: ['--if-older'],
+    }).ended
     expect(code, output).toBe(0)
     return output
   }

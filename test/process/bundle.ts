@@ -5,7 +5,7 @@ import type { TestProject } from 'vitest/node'
 
 declare module 'vitest' {
   interface ProvidedContext {
-    /** The file that starts it. */
+    /** The file that starts it, or an executable. */
     program: string
   }
 }
@@ -13,11 +13,11 @@ declare module 'vitest' {
 const root = resolve(import.meta.dirname, '../..')
 
 function build(): void {
-  execFileSync(process.execPath, ['build.ts'], { cwd: root, stdio: 'inherit' })
+  execFileSync(process.execPath, ['build.ts', '--if-older'], { cwd: root, stdio: 'inherit' })
 }
 
 export default function setup(project: TestProject): void {
   build()
   project.onTestsRerun(build)
-  project.provide('program', resolve(root, 'dist/main.js'))
+  project.provide('program', resolve(root, process.env.TEST_PROGRAM ?? 'dist/main.js'))
 }

@@ -1,12 +1,20 @@
 /** The commands for agents, as people and scripts run them. */
 import { chmodSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
-import { afterAll, afterEach, beforeAll, describe, expect, inject, test, vi } from 'vitest'
+import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
 import { commands } from '../../src/cli/commands.ts'
 import { speak } from '../cli/spoken.ts'
 import { stepsOf } from '../readme.ts'
 import { birth, type Tokens } from './calls.ts'
-import { cleanUp, freshDirectory, type Launch, launch, pinnedNode, root, serve } from './program.ts'
+import {
+  cleanUp,
+  freshDirectory,
+  type Launch,
+  launch,
+  programCommand,
+  root,
+  serve,
+} from './program.ts'
 import { expectSteps, namedIn } from './shell.ts'
 
 /** One service for all but the guide, which speaks of its data: each test has agents of its own. */
@@ -20,7 +28,7 @@ afterAll(cleanUp)
 
 const guide = readFileSync(join(root, 'docs/cli.md'), 'utf8')
 
-const program = `exec ${pinnedNode} ${inject('program')} "$@"`
+const program = `exec ${programCommand().join(' ')} "$@"`
 
 test.concurrent('docs/cli.md: each block prints what it says', async () => {
   const directory = freshDirectory()

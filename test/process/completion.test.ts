@@ -1,12 +1,12 @@
 /** What real shells complete is what the list of commands has. */
 import { execFileSync, spawnSync } from 'node:child_process'
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { join, resolve } from 'node:path'
-import { afterAll, expect, inject, test } from 'vitest'
+import { join } from 'node:path'
+import { afterAll, expect, test } from 'vitest'
 import { commands } from '../../src/cli/commands.ts'
 import { optionsOf } from '../../src/cli/parse.ts'
 import { speak } from '../cli/spoken.ts'
-import { cleanUp, freshDirectory, pinnedNode, root } from './program.ts'
+import { cleanUp, freshDirectory, programCommand } from './program.ts'
 import { hasTerminals, onTerminal } from './pseudo-terminal.ts'
 
 afterAll(cleanUp)
@@ -18,13 +18,9 @@ const scriptFor = async (shell: string) => (await speak(['completion', shell])).
 function installed(): string {
   const directory = freshDirectory()
   const path = join(directory, 'agent-home')
-  writeFileSync(
-    path,
-    `#!/bin/sh\nexec '${pinnedNode}' '${resolve(root, inject('program'))}' "$@"\n`,
-    {
-      mode: 0o755,
-    },
-  )
+  writeFileSync(path, `#!/bin/sh\nexec '${programCommand().join("' '")}' "$@"\n`, {
+    mode: 0o755,
+  })
   return directory
 }
 

@@ -1,10 +1,19 @@
 /** What the console has to copy for programs and shells, run as it was copied. */
 import { mkdirSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs'
-import { join, resolve } from 'node:path'
-import { afterAll, beforeAll, expect, inject, test } from 'vitest'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, test } from 'vitest'
 import { clients } from '../../src/web/console/agent/clients.ts'
 import { birth, type Tokens } from './calls.ts'
-import { cleanUp, freshDirectory, launch, pinnedNode, root, type Server, serve } from './program.ts'
+import {
+  cleanUp,
+  freshDirectory,
+  launch,
+  pinnedNode,
+  programCommand,
+  root,
+  type Server,
+  serve,
+} from './program.ts'
 
 let server: Server
 let born: Tokens
@@ -58,7 +67,7 @@ test('a folder: files and memories are the same while the command runs', async (
   mkdirSync(join(directory, 'memories'))
   writeFileSync(join(directory, 'memories', 'rules.md'), 'Ask first.')
   mkdirSync(join(directory, 'bin'))
-  const program = `exec '${pinnedNode}' '${resolve(root, inject('program'))}' "$@"`
+  const program = `exec '${programCommand().join("' '")}' "$@"`
   writeFileSync(join(directory, 'bin', 'agent-home'), `#!/bin/sh\n${program}\n`, { mode: 0o755 })
   const command = ['sh', '-ec', textOf('shell')]
   const env = { PATH: `${join(directory, 'bin')}:${process.env.PATH}` }

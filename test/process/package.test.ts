@@ -14,7 +14,7 @@ import { connecting } from '../mcp/clients.ts'
 import { section, stepsOf } from '../readme.ts'
 import { birth } from './calls.ts'
 import { type Installed, install, nodeOnPath } from './packed.ts'
-import { cleanUp, launch, root, type Server, serve } from './program.ts'
+import { cleanUp, launch, pinnedNode, root, type Server, serve } from './program.ts'
 import { expectSteps } from './shell.ts'
 import { starting } from './stdio.ts'
 
@@ -100,7 +100,10 @@ test('it speaks MCP, at /mcp and as a program', async () => {
     new StreamableHTTPClientTransport(address, { requestInit: { headers } }),
   )
   const remote = { AGENT_HOME_URL: server.url, AGENT_HOME_TOKEN: token }
-  await asksByMcp(connecting('modern'), starting(remote, join(home.inside, 'dist/main.js')))
+  await asksByMcp(
+    connecting('modern'),
+    starting(remote, [pinnedNode, join(home.inside, 'dist/main.js')]),
+  )
 })
 
 test('an older Node.js says in one sentence which it needs', async ({ skip }) => {

@@ -12,6 +12,13 @@ const at = (path: string): string => resolve(import.meta.dirname, '../..', path)
 export const root = at('.')
 export const pinnedNode = at('node_modules/.bin/node')
 
+/** What runs a file: itself, if it is an executable. */
+const commandOf = (entry: string): readonly string[] =>
+  /\.[jt]s$/.test(entry) ? [pinnedNode, at(entry)] : [at(entry)]
+
+/** The command that is the program. */
+export const programCommand = (): readonly string[] => commandOf(inject('program'))
+
 export interface Ended {
   readonly code: number | null
   readonly signal: NodeJS.Signals | null
@@ -63,7 +70,7 @@ export function launch(options: Launch): Program {
   const { directory, env = {}, entry = inject('program'), args: own = [], under = [] } = options
   const { PATH, NODE_COMPILE_CACHE } = process.env
   const detached = options.command !== undefined
-  const [command = '', ...args] = options.command ?? [...under, pinnedNode, at(entry), ...own]
+  const [command = '', ...args] = options.command ?? [...under, ...commandOf(entry), ...own]
   const child = spawn(command, args, {
     cwd: directory,
     env: {

@@ -2,9 +2,8 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
-import { inject } from 'vitest'
 import { lazily } from '../../src/lazily.ts'
-import { freshDirectory, pinnedNode } from './program.ts'
+import { freshDirectory, programCommand } from './program.ts'
 
 /** Where heads are remembered, unless the test says where. */
 const remembered = lazily(freshDirectory)
@@ -16,18 +15,21 @@ const environment = (env: Environment): Record<string, string> => {
   return { PATH, NODE_COMPILE_CACHE, XDG_CONFIG_HOME: remembered(), ...env }
 }
 
-/** `entry`: the program, from the root of the file system. */
-export const starting = (env: Environment, entry = inject('program')): StdioClientTransport =>
-  new StdioClientTransport({
-    command: pinnedNode,
-    args: [entry, 'mcp'],
+/** `program`: its command. */
+export function starting(env: Environment, program = programCommand()): StdioClientTransport {
+  const [command = '', ...args] = program
+  return new StdioClientTransport({
+    command,
+    args: [...args, 'mcp'],
     env: environment(env),
     stderr: 'pipe',
   })
+}
 
 /** Sends the messages, ends, and gives what came of it. */
 export async function scripted(env: Environment, messages: readonly object[]) {
-  const child = spawn(pinnedNode, [inject('program'), 'mcp'], { env: environment(env) })
+  const [command = '', ...args] = programCommand()
+  const child = spawn(command, [...args, 'mcp'], { env: environment(env) })
   const texts = Promise.all(
     [child.stdout, child.stderr].map(async (stream) => (await stream.toArray()).join('')),
   )

@@ -1,12 +1,12 @@
 /** What a person sees and types at a terminal, on a real one. */
-import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
-import { cleanUp, freshDirectory, launch, pinnedNode, type Server, serve } from './program.ts'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { cleanUp, freshDirectory, launch, programCommand, type Server, serve } from './program.ts'
 import { hasTerminals, onTerminal } from './pseudo-terminal.ts'
 
 const PASSWORD = 'correct horse battery'
 const flags = ['--name', 'A', '--purpose', 'P', '--symbol', 'zerno', '--operator-consent']
 
-const program = [pinnedNode, inject('program')]
+const program = programCommand()
 
 const directory = freshDirectory()
 let server: Server

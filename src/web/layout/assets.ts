@@ -1,12 +1,12 @@
 /** The stylesheet and the browser modules, at addresses that change with their content. */
 import { hash } from 'node:crypto'
-import { readFileSync } from 'node:fs'
 import { stripTypeScriptTypes } from 'node:module'
 import { z } from 'zod'
 import { problem } from '../../errors.ts'
 import { answer } from '../../http/call.ts'
 import { lazily } from '../../lazily.ts'
 import { endpoint } from '../../pipeline/endpoint.ts'
+import { readProgramFile } from '../../program-files.ts'
 import { serviceIcon } from './glyphs.ts'
 
 /** `ts` in the sources, `js` in a build. */
@@ -49,7 +49,7 @@ interface Asset {
   readonly text: string
 }
 
-const read = (path: string): string => readFileSync(new URL(path, import.meta.url), 'utf8')
+const read = (path: string): string => readProgramFile(path, import.meta.url)
 
 function moduleText(name: BrowserModule): string {
   const source = read(`${BROWSER}/${name}.${extension}`)

@@ -1,8 +1,8 @@
 /** A consistent copy of a database, whether the service runs or not. */
 import { once } from 'node:events'
 import { closeSync, fsyncSync, openSync, statSync } from 'node:fs'
-import { extname } from 'node:path'
-import { Worker } from 'node:worker_threads'
+import type { Worker } from 'node:worker_threads'
+import { startThread } from '../../../program-files.ts'
 import { StoreRefused } from '../../port/errors.ts'
 import type { Checking } from '../../port/rest.ts'
 import { existingFile } from '../control/reach.ts'
@@ -10,8 +10,6 @@ import { pathOf } from '../engine/connection.ts'
 import type { Copying } from './backup-thread.ts'
 
 const LOOK_MS = 200
-
-const threadFile = new URL(`./backup-thread${extname(import.meta.url)}`, import.meta.url)
 
 /** The copy must be as durable as the original. */
 function sync(file: string): void {
@@ -36,7 +34,8 @@ export async function copyDatabase(
   copying: Checking,
 ): Promise<string> {
   const { file: path } = existingFile(pathOf(databaseUrl))
-  const thread = new Worker(threadFile, { workerData: { path, target } satisfies Copying })
+  const copy: Copying = { path, target }
+  const thread = startThread('backup-thread', import.meta.url, copy)
   const total = statSync(path).size
   const look = () => copying(Math.min(statSync(target).size, total), total)
   const looking = setInterval(look, LOOK_MS)
