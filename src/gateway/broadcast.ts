@@ -4,6 +4,7 @@
  * processes.
  */
 import { eventText, HEARTBEAT } from '../http/event-stream.ts'
+import { ifAnswered } from '../store/port/errors.ts'
 import type { Entry, GatewayStore } from '../store/port/gateway.ts'
 import { NOTICE } from './schemas.ts'
 import { showAny } from './view.ts'
@@ -125,8 +126,9 @@ function createPulse() {
 function createPoller(store: GatewayStore, timings: StreamTimings) {
   const recent = createRecent()
   const pulse = createPulse()
-  let begun: Promise<void> | undefined
   let watching = false
+  /** A listener waits until the store answers again. */
+  let unanswered = false
   let timers: NodeJS.Timeout[] = []
 
   const readAfter = async (id: string): Promise<readonly Event[]> =>
@@ -135,37 +137,44 @@ function createPoller(store: GatewayStore, timings: StreamTimings) {
   const look = coalesce(async () => {
     for (;;) {
       const found = await readAfter(recent.newest())
-      if (found.length === 0) return
       recent.add(found)
-      pulse.wake()
+      if (found.length > 0 || unanswered) pulse.wake()
+      unanswered = false
+      if (found.length === 0) return
     }
   })
   const lookAgain = () => {
     if (watching) look()
   }
 
-  async function begin(): Promise<void> {
-    timers = [setInterval(lookAgain, timings.pollMs), setInterval(pulse.beat, timings.heartbeatMs)]
-    recent.beginAt(await store.lastArrival())
-    watching = begun !== undefined
+  async function readIfAnswered(id: string): Promise<readonly Event[]> {
+    const found = await ifAnswered(readAfter(id))
+    if (!found) unanswered = true
+    return found ?? []
   }
 
   return {
     pulse,
     lookAgain,
-    begin() {
-      begun ??= begin()
-      return begun
+    /** `newest`: the last arrival, or one before it. */
+    begin(newest: string) {
+      if (watching) return
+      watching = true
+      recent.beginAt(newest)
+      timers = [
+        setInterval(lookAgain, timings.pollMs),
+        setInterval(pulse.beat, timings.heartbeatMs),
+      ]
     },
     end() {
       for (const timer of timers) clearInterval(timer)
-      begun = undefined
       watching = false
       // Listeners that left while waiting.
       pulse.wake()
     },
+    /** None if the store does not answer; then all are woken as soon as it does. */
     eventsAfter: async (id: string): Promise<readonly Event[]> =>
-      id >= recent.floor() ? recent.since(id, BATCH_BYTES) : readAfter(id),
+      id >= recent.floor() ? recent.since(id, BATCH_BYTES) : readIfAnswered(id),
   }
 }
 
@@ -176,7 +185,6 @@ export function createBroadcast(store: GatewayStore, timings: StreamTimings) {
   let closed = false
 
   async function* listen(listener: symbol, after: string): AsyncGenerator<string> {
-    await poller.begin()
     let position = after
     let heard = pulse.beats()
     while (!closed && listeners.has(listener)) {
@@ -193,10 +201,11 @@ export function createBroadcast(store: GatewayStore, timings: StreamTimings) {
 
   return {
     full: (): boolean => closed || listeners.size >= timings.maxListeners,
-    /** Entries after this one, with heartbeats in between. */
-    follow(after: string) {
+    /** Entries after this one, with heartbeats in between. `newest`: the last arrival. */
+    follow(after: string, newest: string) {
       const listener = Symbol()
       listeners.add(listener)
+      poller.begin(newest)
       return {
         events: listen(listener, after),
         leave(): void {

@@ -18,10 +18,11 @@ function follow(
   call: Call,
   { broadcast, streams, trustedProxies }: Gateway,
   position: string,
+  newest: string,
 ): TextStream {
   const letGo = streams.take(clientKey(call, trustedProxies))
   if (!letGo) throw problem('too_many_streams')
-  const { events, leave } = broadcast.follow(position)
+  const { events, leave } = broadcast.follow(position, newest)
   async function* pieces(): AsyncGenerator<string> {
     yield firstEventText({ id: position, event: 'welcome', data: { notice: NOTICE } })
     yield* events
@@ -67,7 +68,7 @@ export const stream = endpoint({
     const last = await store.lastArrival()
     // No entry is newer, and a later id would make the listener miss entries.
     const position = after === undefined || after > last ? last : after
-    const stream = follow(call, gateway, position)
+    const stream = follow(call, gateway, position, last)
     call.responseHeaders['Cache-Control'] = 'no-store'
     return eventStream(call, stream)
   },

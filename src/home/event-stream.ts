@@ -13,7 +13,7 @@ import {
 import { endpoint } from '../pipeline/endpoint.ts'
 import { spenderOf } from '../pipeline/guards/budget.ts'
 import { queryInteger } from '../pipeline/schemas.ts'
-import { StoreUnavailable } from '../store/port/errors.ts'
+import { ifAnswered } from '../store/port/errors.ts'
 import type { Identity } from '../store/port/home.ts'
 import { type HomeEvent, ROWS_PER_LOOK } from '../store/port/keeping/events.ts'
 import { eventView, type Missed, missedAfter } from './events.ts'
@@ -92,16 +92,6 @@ export async function fromNow(home: Pick<Home, 'store'>, identity: Identity): Pr
   return { shown: newest, at: last }
 }
 
-/** If the store does not answer, waiting loses nothing. */
-async function lookIfAnswered(...asked: Parameters<typeof look>) {
-  try {
-    return await look(...asked)
-  } catch (error) {
-    if (error instanceof StoreUnavailable) return undefined
-    throw error
-  }
-}
-
 const refusedAs = (error: unknown): Problem => {
   if (error instanceof Problem && error.status < 500) return error
   throw error
@@ -123,6 +113,7 @@ const NOT_SEEN = -1
 
 type Following = Pick<Home, 'store' | 'stopwatch' | 'budgets'>
 
+/** While the store does not answer, it stays open with heartbeats alone, and loses nothing. */
 async function* following(
   home: Following,
   identity: Identity,
@@ -132,21 +123,27 @@ async function* following(
 ): AsyncGenerator<string> {
   yield encoder.opening
   const pay = paying(home, identity)
+  const lookAndPay = async (after: number) => {
+    const found = await look(home, identity, after)
+    await pay(found.looked)
+    return found
+  }
   /** The log was read up to `at`; `shown`: the last id that the client knows. */
   let { at, shown } = start
   let seen = 0
   let sentAt = home.stopwatch()
   for (let turn: Turn = 'look'; turn !== 'over'; ) {
-    let text = HEARTBEAT
+    let text = turn === 'beat' ? HEARTBEAT : ''
     let more = false
     if (turn === 'look') {
-      const found = await lookIfAnswered(home, identity, at)
-      text = found ? await encoder.encode(found.events, missedAfter(shown, found)) : ''
-      shown = found?.events.at(-1)?.id ?? Math.min(shown, found?.newest ?? shown)
-      at = found?.reached ?? at
+      const found = await ifAnswered(lookAndPay(at))
       seen = found?.last ?? NOT_SEEN
-      more = found !== undefined && at < seen
-      await pay(found?.looked ?? 0)
+      if (found) {
+        text = await encoder.encode(found.events, missedAfter(shown, found))
+        shown = found.events.at(-1)?.id ?? Math.min(shown, found.newest)
+        at = found.reached
+        more = at < seen
+      }
     }
     if (text) {
       sentAt = home.stopwatch()

@@ -42,8 +42,13 @@ export function tell(home: Followed): void {
   for (const each of [...home.waiting]) each.wake('look')
 }
 
-/** `left`: called once. */
-function joinFollowers(home: Followed, identity: Identity, left: () => void): Follower {
+interface Joining {
+  readonly isBeatDue: (sentAt: number) => boolean
+  /** Called once. */
+  readonly left: () => void
+}
+
+function joinFollowers(home: Followed, identity: Identity, { isBeatDue, left }: Joining): Follower {
   let { told } = home
   let open = true
   let end = () => {}
@@ -63,6 +68,8 @@ function joinFollowers(home: Followed, identity: Identity, left: () => void): Fo
   const follower: Follower = {
     async next(seen, sentAt) {
       if (!open) return 'over'
+      // Looks that send nothing, because the store does not answer, must not crowd out heartbeats.
+      if (isBeatDue(sentAt)) return 'beat'
       const turn = told === home.told ? await wait(seen, sentAt) : 'look'
       // A notification during a heartbeat is seen on the next turn.
       if (turn === 'look') told = home.told
@@ -110,12 +117,11 @@ const MOST_ASKED = 1_000
 const oldestSeen = (waiting: Iterable<Waiting>): number =>
   Math.min(...Array.from(waiting, ({ seen }) => seen))
 
-function wakeDue(homes: Homes, { clock, stopwatch }: Parts): void {
-  const [now, time] = [clock(), stopwatch()]
+function wakeDue(homes: Homes, now: number, isBeatDue: Joining['isBeatDue']): void {
   for (const { waiting } of homes.values()) {
     for (const each of [...waiting]) {
       if (hasExpired(each.identity, now)) each.wake('look')
-      else if (time - each.sentAt >= HEARTBEAT_MS) each.wake('beat')
+      else if (isBeatDue(each.sentAt)) each.wake('beat')
     }
   }
 }
@@ -136,20 +142,26 @@ async function wakeForNews(homes: Homes, { changedHomes }: Parts): Promise<void>
 export function createSubscriptions(parts: Parts): Subscriptions {
   const homes: Homes = new Map()
   let looking = false
+  let asking = false
   let closed = false
+  const isBeatDue = (sentAt: number) => parts.stopwatch() - sentAt >= HEARTBEAT_MS
 
   async function look(): Promise<void> {
-    wakeDue(homes, parts)
+    wakeDue(homes, parts.clock(), isBeatDue)
+    // A store that hangs is not asked again meanwhile, and delays no heartbeat.
+    if (asking) return
+    asking = true
     // If the store does not answer, the next poll catches up.
     await wakeForNews(homes, parts).catch(() => {})
+    asking = false
   }
 
   function keepLooking(): void {
     if (looking) return
     looking = true
-    setTimeout(async () => {
-      await look()
+    setTimeout(() => {
       looking = false
+      void look()
       if (homes.size > 0) keepLooking()
     }, LOOK_MS).unref()
   }
@@ -159,9 +171,10 @@ export function createSubscriptions(parts: Parts): Subscriptions {
       const { agentId } = identity
       const home = homes.get(agentId) ?? followedByNobody()
       homes.set(agentId, home)
-      const follower = joinFollowers(home, identity, () => {
+      const left = () => {
         if (home.followers.size === 0) homes.delete(agentId)
-      })
+      }
+      const follower = joinFollowers(home, identity, { isBeatDue, left })
       if (closed) follower.leave()
       else keepLooking()
       return follower

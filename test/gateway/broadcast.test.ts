@@ -1,6 +1,8 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { type Broadcast, createBroadcast, type StreamTimings } from '../../src/gateway/broadcast.ts'
+import { StoreUnavailable } from '../../src/store/port/errors.ts'
+import type { GatewayStore } from '../../src/store/port/gateway.ts'
 import { engines, openService, type TestService } from '../harness.ts'
 
 const NEVER_MS = 60_000
@@ -38,9 +40,11 @@ describe.each(engines)('broadcast on $name', (engine) => {
   const leaveMany = (count: number): Promise<string[]> =>
     Promise.all(Array.from({ length: count }, (_, i) => leave(`${i}`)))
 
+  const follow = async (after: string) => broadcast.follow(after, await service.store.lastArrival())
+
   /** Ids as one listener hears them, until it heard so many. */
   async function hear(after: string, count: number): Promise<string[]> {
-    const { events, leave } = broadcast.follow(after)
+    const { events, leave } = await follow(after)
     const heard: string[] = []
     for await (const text of events) {
       heard.push(...idsIn(text))
@@ -70,7 +74,7 @@ describe.each(engines)('broadcast on $name', (engine) => {
 
   test('where nothing arrives, the heart beats', async () => {
     watch({ heartbeatMs: 5 })
-    const { events, leave } = broadcast.follow(start)
+    const { events, leave } = await follow(start)
     const iterator = events[Symbol.asyncIterator]()
     expect((await iterator.next()).value).toBe(HEARTBEAT)
     expect((await iterator.next()).value).toBe(HEARTBEAT)
@@ -93,7 +97,7 @@ describe.each(engines)('broadcast on $name', (engine) => {
   test('every listener hears the same, near or far behind', async () => {
     watch()
     const near = hear(start, 400)
-    const slow = broadcast.follow(start)
+    const slow = await follow(start)
     const reader = slow.events[Symbol.asyncIterator]()
     const text = 'x'.repeat(10_000)
     const all: string[] = [await leave('first')]
@@ -112,9 +116,43 @@ describe.each(engines)('broadcast on $name', (engine) => {
     expect((await near).slice(0, 400)).toEqual(all.slice(0, 400))
   })
 
+  test('a store that does not answer for a while leaves it open, and nothing is lost', async () => {
+    let answers = true
+    const store = {
+      ...service.store,
+      entriesAfter: (...asked: Parameters<GatewayStore['entriesAfter']>) =>
+        answers
+          ? service.store.entriesAfter(...asked)
+          : Promise.reject(new StoreUnavailable('gone')),
+    }
+    const all = (await leaveMany(3)).sort()
+    broadcast = createBroadcast(store, {
+      pollMs: NEVER_MS,
+      heartbeatMs: NEVER_MS,
+      maxListeners: 10,
+    })
+    // Behind what is kept in memory, and at its end.
+    const [far, near] = [await follow(start), await follow(all.at(-1) ?? '')]
+    const [behind, ahead] = [far.events, near.events].map((each) => each[Symbol.asyncIterator]())
+    answers = false
+    const [first, next] = [behind?.next(), ahead?.next()]
+    broadcast.lookAgain()
+    await turn()
+    answers = true
+    broadcast.lookAgain()
+    expect(idsIn(String((await first)?.value))).toEqual(all)
+    const fresh = await leave('after it')
+    broadcast.lookAgain()
+    for (const heard of [next, behind?.next()]) {
+      expect(idsIn(String((await heard)?.value))).toEqual([fresh])
+    }
+    far.leave()
+    near.leave()
+  })
+
   test('who leaves waits for no arrival', async () => {
     watch()
-    const { events, leave } = broadcast.follow(await service.store.lastArrival())
+    const { events, leave } = await follow(await service.store.lastArrival())
     const end = events[Symbol.asyncIterator]().next()
     await turn()
     leave()
@@ -129,13 +167,13 @@ describe.each(engines)('broadcast on $name', (engine) => {
       return service.store.lastArrival()
     }
     const last = await leaveLong()
-    const far = broadcast.follow(start)
+    const far = await follow(start)
     const piece = await far.events[Symbol.asyncIterator]().next()
     const hearing = hear(last, 5)
     await leaveLong()
     broadcast.lookAgain()
     await hearing
-    const near = broadcast.follow(last)
+    const near = await follow(last)
     for (const { value } of [piece, await near.events[Symbol.asyncIterator]().next()]) {
       expect(String(value).length).toBeLessThan(3 * text.length)
     }
@@ -145,7 +183,7 @@ describe.each(engines)('broadcast on $name', (engine) => {
 
   test('closing ends every stream, and nobody may listen after', async () => {
     watch()
-    const { events } = broadcast.follow(await service.store.lastArrival())
+    const { events } = await follow(await service.store.lastArrival())
     const end = events[Symbol.asyncIterator]().next()
     await turn()
     broadcast.close()
@@ -155,8 +193,8 @@ describe.each(engines)('broadcast on $name', (engine) => {
 
   test('so many may listen, and a place that was left is free again', async () => {
     watch({ maxListeners: 2 })
-    const first = broadcast.follow(start)
-    const second = broadcast.follow(start)
+    const first = await follow(start)
+    const second = await follow(start)
     expect(broadcast.full()).toBe(true)
     first.leave()
     first.leave()

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Answer } from '../../src/http/call.ts'
 import { hashToken } from '../../src/pipeline/tokens.ts'
-import { StoreUnavailable } from '../../src/store/port/errors.ts'
+import { OutcomeUnknown, StoreUnavailable } from '../../src/store/port/errors.ts'
 import type { Store } from '../../src/store/port/store.ts'
 import {
   appBeside,
@@ -299,6 +299,29 @@ describe.each(engines)('the stream of a home on $name', (engine) => {
     const events = await take(await app.serve(incomingOf('GET', `${PATH}?after=0`, { token })), 300)
     expect(events.map(({ id }) => Number(id))).toEqual(Array.from({ length: 300 }, (_, n) => n + 1))
     expect(asked).toBeGreaterThan(4)
+    app.stopAccepting()
+  })
+
+  test('what it looks at is sent once it could be paid for', async () => {
+    const { token } = await service.birth()
+    await fill(token, 1_200)
+    const asked: string[] = []
+    const app = appBeside(service, {
+      async leasePermits({ name, quota, windowMs }, _, wanted) {
+        // One at a time: what it begins with, then the thousandth event.
+        if (asked.push(`${name} ${wanted}`) === 2) throw new OutcomeUnknown('gone')
+        return { granted: 1, unleased: quota, endsInMs: windowMs }
+      },
+    })
+    const events = await take(
+      await app.serve(incomingOf('GET', `${PATH}?after=0`, { token })),
+      1_200,
+    )
+    expect(events.map(({ id }) => Number(id))).toEqual(
+      Array.from({ length: 1_200 }, (_, n) => n + 1),
+    )
+    expect(new Set(asked)).toEqual(new Set(['reads 300']))
+    expect(asked).toHaveLength(3)
     app.stopAccepting()
   })
 

@@ -103,6 +103,47 @@ describe.each(engines)('a subscriptions over homes on $name', (engine) => {
     expect(await follower.next(0, time.ms)).toBe('over')
   })
 
+  test('it beats too where each look is followed by another that sends nothing', async () => {
+    const { subscriptions, time } = open()
+    const [agent] = await agents(1)
+    if (!agent) throw new Error('nobody was born')
+    const follower = subscriptions.follow(agent)
+    const turns: string[] = []
+    let sentAt = 0
+    for (; time.ms < 30_000; time.ms += 5_000) {
+      subscriptions.tell(agent.agentId)
+      const turn = await follower.next(-1, sentAt)
+      if (turn === 'beat') sentAt = time.ms
+      turns.push(turn)
+    }
+    expect(turns).toEqual(['look', 'look', 'look', 'beat', 'look', 'look'])
+    subscriptions.close()
+  })
+
+  test('a store that hangs delays no beat, and is asked once', async () => {
+    const [agent] = await agents(1)
+    if (!agent) throw new Error('nobody was born')
+    const time = { ms: 0 }
+    const hung: ((changed: readonly string[]) => void)[] = []
+    const subscriptions = createSubscriptions({
+      changedHomes: () => new Promise((resolve) => hung.push(resolve)),
+      clock: () => NOON,
+      stopwatch: () => time.ms,
+    })
+    const follower = subscriptions.follow(agent)
+    const beat = follower.next(0, 0)
+    const first = subscriptions.look()
+    time.ms = 15_000
+    await subscriptions.look()
+    expect(await beat).toBe('beat')
+    const next = follower.next(0, time.ms)
+    expect(hung).toHaveLength(1)
+    hung[0]?.([agent.agentId])
+    await first
+    expect(await next).toBe('look')
+    subscriptions.close()
+  })
+
   test('what is told in the very moment of a beat is looked at after it', async () => {
     const { subscriptions, time } = open()
     const [agent] = await agents(1)

@@ -1,4 +1,4 @@
-/** A program's stream of a home, as its events come. */
+/** A program's streams, as their events come. */
 import type { Server } from './program.ts'
 
 export const follow = (node: Server, token: string, lastEventId: number): Promise<Response> =>
@@ -6,22 +6,29 @@ export const follow = (node: Server, token: string, lastEventId: number): Promis
     headers: { authorization: `Bearer ${token}`, 'last-event-id': String(lastEventId) },
   })
 
-const EVENT = /^id: (\d+)\nevent: /
-
-/** Ids as they come, until `isLast` says so of an event's text, or the stream is over. */
-export async function idsUntil(
+/** Events and comments as they come, until `isLast` says so of one's text, or the stream is over. */
+export async function blocksUntil(
   { body }: Response,
-  isLast: (event: string) => boolean,
-): Promise<number[]> {
+  isLast: (block: string) => boolean,
+): Promise<string[]> {
   if (!body) throw new Error('no stream')
-  const ids: number[] = []
+  const all: string[] = []
   let text = ''
   for await (const piece of body.pipeThrough(new TextDecoderStream())) {
     text += piece
     const blocks = text.split('\n\n')
     text = blocks.pop() ?? ''
-    ids.push(...blocks.flatMap((block) => EVENT.exec(block)?.[1] ?? []).map(Number))
+    all.push(...blocks)
     if (blocks.some(isLast)) break
   }
-  return ids
+  return all
 }
+
+const EVENT = /^id: (\S+)\nevent: (?!welcome)/
+
+export const idsOf = (blocks: readonly string[]): string[] =>
+  blocks.flatMap((block) => EVENT.exec(block)?.[1] ?? [])
+
+/** Of a home's events. */
+export const idsUntil = async (...asked: Parameters<typeof blocksUntil>): Promise<number[]> =>
+  idsOf(await blocksUntil(...asked)).map(Number)

@@ -20,6 +20,16 @@ export class StoreOverloaded extends StoreUnavailable {
   override name = 'StoreOverloaded'
 }
 
+/** Undefined if the store does not answer now: for what waits and asks again. */
+export async function ifAnswered<T>(asked: Promise<T>): Promise<T | undefined> {
+  try {
+    return await asked
+  } catch (error) {
+    if (error instanceof StoreUnavailable) return undefined
+    throw error
+  }
+}
+
 /** The database may not be opened: held by another process, too new, or unsafe. */
 export class StoreRefused extends Error {
   override name = 'StoreRefused'
