@@ -137,6 +137,7 @@ describe.each(engines)('a subscriptions over homes on $name', (engine) => {
     await subscriptions.look()
     expect(await beat).toBe('beat')
     const next = follower.next(0, time.ms)
+    void subscriptions.look()
     expect(hung).toHaveLength(1)
     hung[0]?.([agent.agentId])
     await first

@@ -74,6 +74,40 @@ test('of several servers the first that answers as a primary is used', async () 
   await reachable.close()
 })
 
+/** One server under two names: a primary that was replaced, and the new one. */
+function twoServers() {
+  const url = new URL(inject('postgresUrl'))
+  const other = url.host.replace('127.0.0.1', 'localhost')
+  return openConnections(hostsOf(url.href.replace(url.host, `${url.host},${other}`)), 2, 'twice')
+}
+
+const session = unprepared<{ pid: number }>('SELECT pg_backend_pid() AS pid')
+
+/** Of all of its connections. */
+const sessionsOf = async ({ read }: Connections) =>
+  new Set((await Promise.all([read(session), read(session)])).flat().map(({ pid }) => pid))
+
+test('a server that broke a connection is left, and no other connection to it is used', async () => {
+  const servers = twoServers()
+  const before = await sessionsOf(servers)
+  expect(before.size).toBe(2)
+  await expect(servers.write(endSession)).rejects.toThrow(OutcomeUnknown)
+  const after = await sessionsOf(servers)
+  expect(after.size).toBe(2)
+  expect(before.isDisjointFrom(after)).toBe(true)
+  await servers.close()
+})
+
+test('a server whose connections are all in use is not left', async () => {
+  const servers = twoServers()
+  const before = await sessionsOf(servers)
+  const held = [await servers.acquire(), await servers.acquire()]
+  await expect(servers.read(one)).rejects.toThrow(StoreUnavailable)
+  for (const each of held) each.release(false)
+  expect(await sessionsOf(servers)).toEqual(before)
+  await servers.close()
+})
+
 test('what a URL says of connections counts where it names several servers, too', () => {
   const hosts = hostsOf('postgres://u:p@a:5432,b:5433/home?pool_max=20')
   expect([hosts.option('pool_max'), hosts.option('prepared')]).toEqual(['20', undefined])

@@ -3,7 +3,7 @@ import { setTimeout } from 'node:timers/promises'
 import pg from 'pg'
 import { StoreUnavailable } from '../../port/errors.ts'
 import type { Statement } from '../../verbs/verb.ts'
-import { breaksConnection, isReadOnly, mayRetry, translate } from './faults.ts'
+import { breaksConnection, mayRetry, translate } from './faults.ts'
 import type { Hosts } from './hosts.ts'
 import { openSession, type Session } from './session.ts'
 
@@ -51,8 +51,20 @@ const types: pg.CustomTypesConfig = {
     oid === INT8 ? safeInteger : pg.types.getTypeParser(oid, format),
 }
 
+/** What the pool says if its connections stay in use for too long: that is no fault of the server. */
+const ALL_IN_USE = 'timeout exceeded when trying to connect'
+
+const areAllInUse = (error: unknown): boolean =>
+  error instanceof Error && error.message === ALL_IN_USE
+
+interface Pooled extends Session {
+  /** The server that it leads to. */
+  readonly url: string
+}
+
 interface Pool {
-  connect(): Promise<Session>
+  /** Only to the current server: the others may have been primaries, and answer with old data. */
+  connect(): Promise<Pooled>
   end(): Promise<void>
 }
 
@@ -66,34 +78,38 @@ function openPool(hosts: Hosts, max: number, name: string, statementMs: number):
     query_timeout: statementMs + GRACE_MS,
   }
   class ClientOfCurrentHost extends pg.Client {
+    readonly url: string
     constructor() {
-      super({ ...options, connectionString: hosts.current() })
+      const url = hosts.current()
+      super({ ...options, connectionString: url })
+      this.url = url
     }
   }
   const limits = { statementMs, idleInTransactionMs: IDLE_IN_TRANSACTION_MS }
   const mayOwn = hosts.option('prepared') !== 'false'
-  const sessions = new WeakMap<pg.ClientBase, Session>()
-  const pool = new pg.Pool({
+  const sessions = new WeakMap<pg.ClientBase, Pooled>()
+  const pool: pg.Pool = new pg.Pool({
     Client: ClientOfCurrentHost,
     max,
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
     idleTimeoutMillis: IDLE_MS,
     async onConnect(client) {
-      sessions.set(client, await openSession(client as pg.PoolClient, limits, mayOwn))
+      const session = await openSession(client as pg.PoolClient, limits, mayOwn)
+      sessions.set(client, { ...session, url: (client as ClientOfCurrentHost).url })
     },
   })
   // Errors of a connection reach its current user; without one they can be ignored.
   pool.on('error', () => {})
   pool.on('connect', (client) => client.on('error', () => {}))
-  return {
-    async connect() {
-      const client = await pool.connect()
-      const session = sessions.get(client)
-      if (!session) throw new Error('a connection was given out before it was greeted')
-      return session
-    },
-    end: () => pool.end(),
+  async function connect(): Promise<Pooled> {
+    const client = await pool.connect()
+    const session = sessions.get(client)
+    if (!session) throw new Error('a connection was given out before it was greeted')
+    if (session.url === hosts.current()) return session
+    session.release(true)
+    return connect()
   }
+  return { connect, end: () => pool.end() }
 }
 
 /**
@@ -117,14 +133,15 @@ export function openConnections(
 ): Connections {
   const pool = openPool(hosts, max, name, statementMs)
 
-  async function acquire(): Promise<Session> {
+  async function acquire(): Promise<Pooled> {
     for (let tried = 1; ; tried++) {
       const url = hosts.current()
       try {
         return await pool.connect()
       } catch (cause) {
-        hosts.failed(url)
-        if (tried < hosts.count) continue
+        const isBusy = areAllInUse(cause)
+        if (!isBusy) hosts.failed(url)
+        if (!isBusy && tried < hosts.count) continue
         throw new StoreUnavailable('no connection to the database', { cause })
       }
     }
@@ -142,7 +159,8 @@ export function openConnections(
       session.release(false)
       return result
     } catch (error) {
-      if (isReadOnly(error)) hosts.failed(hosts.current())
+      // A primary that was replaced may hang for ever instead of ending its connections.
+      if (breaksConnection(error)) hosts.failed(session.url)
       session.release(breaksConnection(error))
       if (!mayRetry(error) || attempt === ATTEMPTS) throw translate(error, changes)
       await backoff(attempt)

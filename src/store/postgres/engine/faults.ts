@@ -27,7 +27,7 @@ const originOf = (error: unknown): unknown =>
 export const mayRetry = (error: unknown): boolean => MAY_RETRY.has(codeOf(error) ?? '')
 
 /** A primary that became a standby: look for the new one. */
-export const isReadOnly = (error: unknown): boolean => codeOf(originOf(error)) === '25006'
+const isReadOnly = (error: unknown): boolean => codeOf(originOf(error)) === '25006'
 
 /** Socket errors of the operating system and Node. */
 const SOCKET_CODES = new Set([

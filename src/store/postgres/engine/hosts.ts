@@ -4,7 +4,7 @@ export interface Hosts {
   readonly count: number
   /** The URL to connect to now. */
   current(): string
-  /** The server at this URL was no primary: move to the next, unless that has happened already. */
+  /** The server at this URL does not answer as the primary: move to the next, unless already done. */
   failed(url: string): void
   /** A query parameter of the URL. */
   option(name: string): string | undefined
