@@ -131,6 +131,14 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   'store/credentials': ['store/port'],
   'store/chain': ['store/port', 'time'],
   'store/rows': ['store/chain', 'store/port'],
+  'store/rest': [
+    'fields',
+    'store/chain',
+    'store/change',
+    'store/port',
+    'store/rows',
+    'store/verbs',
+  ],
   'store/surplus': [],
   'store/words': ['lazily'],
   'store/search': [
@@ -145,7 +153,6 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   'store/schema': ['program-files'],
   'store/verbs': ['store/answers', 'store/chain', 'store/credentials', 'store/port', 'store/rows'],
   'store/sqlite': [
-    'fields',
     'program-files',
     'uuid',
     'keyed-queue',
@@ -160,6 +167,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     'store/import-attempts',
     'store/plan',
     'store/feeds',
+    'store/rest',
     'store/rollback',
     'store/rows',
     'store/schema',
@@ -183,6 +191,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     'store/import-attempts',
     'store/plan',
     'store/feeds',
+    'store/rest',
     'store/rollback',
     'store/rows',
     'store/schema',

@@ -4,23 +4,27 @@ import { isPostgres } from './open.ts'
 import { StoreRefused } from './port/errors.ts'
 import type { Checking, Examined, Finding, Verified } from './port/rest.ts'
 
-/** Throws StoreRefused if this program cannot read the file. */
-export async function verifyFile(file: string, checking: Checking): Promise<Verified> {
-  const { verifyDatabase } = await import('./sqlite/rest/verify.ts')
-  return verifyDatabase(resolve(file), checking)
+/** A database file, or a live database by its URL. Throws StoreRefused if this program cannot read it. */
+export async function verifyDatabase(place: string, checking: Checking): Promise<Verified> {
+  if (isPostgres(place)) {
+    const { verifyServer } = await import('./postgres/verify-server.ts')
+    return verifyServer(place, checking)
+  }
+  const { verifyFile } = await import('./sqlite/rest/verify.ts')
+  return verifyFile(resolve(place), checking)
 }
 
-/** Passwords are never printed in a suggested command. */
-const withoutPassword = (databaseUrl: string): string =>
-  databaseUrl.replace(/^(\w+:\/\/[^:@/]*):[^@]*@/, '$1@').replace(/\?.*/, '')
+/** For people: a database without its password and options, and a file as it is. */
+export const nameOf = (place: string): string =>
+  isPostgres(place) ? place.replace(/^(\w+:\/\/[^:@/]*):[^@]*@/, '$1@').replace(/\?.*/, '') : place
 
 const ofServer = (databaseUrl: string): StoreRefused =>
   new StoreRefused(
     `The data is in PostgreSQL, whose own program makes its backups, while the service runs too:
 
-  pg_dump --format=custom --file=home.dump '${withoutPassword(databaseUrl)}'
+  pg_dump --format=custom --file=home.dump '${nameOf(databaseUrl)}'
 
-and pg_restore brings one back into an empty database.`,
+pg_restore brings one back into an empty database, and agent-home verify checks either of them.`,
   )
 
 /**

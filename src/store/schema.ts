@@ -12,3 +12,6 @@ export const unknownSchema = (database: string, version: number): string =>
   version > SCHEMA
     ? `${database} has schema ${version}, and this program knows ${SCHEMA}. Run the newer program that wrote it.`
     : `${database} has schema ${version}, which no release wrote. Export its agents with the program that wrote it, and import them into a new database.`
+
+export const tooNewToVerify = (database: string, version: number): string =>
+  `${database} has schema ${version}, and this program knows ${SCHEMA}. Verify it with the newer program that wrote it.`

@@ -9,10 +9,12 @@ import { changeVerb } from '../../src/store/postgres/keeping/changes.ts'
 import { eraseVerb } from '../../src/store/postgres/keeping/erase.ts'
 import { writeVerb } from '../../src/store/postgres/keeping/write-memory.ts'
 import { importVerb } from '../../src/store/postgres/transfer/import.ts'
+import { verifyServer } from '../../src/store/postgres/verify-server.ts'
 import { NOON, newWrite, type StoreFixture } from '../store/fixture.ts'
 import { type Turn, turns } from '../store/keeping/brought.ts'
 import { type PlainHome, plainHome } from '../store/keeping/plain-home.ts'
 import { changeOf, erasureOf, type Round, rounds, type Step } from '../store/keeping/steps.ts'
+import type { Database } from './databases.ts'
 import { openBeside } from './opened.ts'
 import { checkHeads, checkHome, tablesOf } from './tables.ts'
 
@@ -21,9 +23,10 @@ const HOMES = 8
 
 let fixture: StoreFixture
 let connections: Connections
+let database: Database
 let close: () => Promise<void>
 beforeAll(async () => {
-  ;({ fixture, connections, close } = await openBeside(4))
+  ;({ database, fixture, connections, close } = await openBeside(4))
 })
 afterAll(() => close())
 
@@ -158,4 +161,10 @@ test('they agree whatever was imported, and whatever it met', async () => {
   })
   await fc.assert(property, { numRuns: HOMES })
   expect(imported).toBeGreaterThan(HOMES)
+})
+
+test('what is checked at rest finds nothing wrong with any of those homes', async () => {
+  const { faults, counts } = await verifyServer(database.url)
+  expect(faults).toEqual([])
+  expect(counts.agents).toBeGreaterThanOrEqual(HOMES)
 })

@@ -10,11 +10,16 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
+import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { birth, readMemory, writeMemory } from './calls.ts'
+import { dropDatabases, freshDatabase, startNode } from './nodes.ts'
 import { cleanUp, freshDirectory, type Launch, launch, serve } from './program.ts'
 
-afterAll(cleanUp)
+afterAll(async () => {
+  await cleanUp()
+  await dropDatabases()
+})
 
 const run = (options: Launch, ...args: string[]) => launch({ ...options, args }).ended
 
@@ -172,5 +177,33 @@ describe.concurrent('verify', () => {
     const asJson = await run(options, 'verify', 'data/home.db', '--json')
     expect(asJson.code).toBe(1)
     expect(JSON.parse(asJson.stdout).faults).toHaveLength(2)
+  })
+
+  test('holds a live database to the same list, and names it without its password', async () => {
+    const { url } = await freshDatabase()
+    const server = await startNode(url)
+    await writeMemory(server.url, (await birth(server.url)).token, {
+      ...{ key: 'plan', text: 'Step 1', expectedVersion: 0 },
+    })
+    const directory = freshDirectory()
+    const sound = await run({ directory }, 'verify', url)
+    expect(sound).toMatchObject({ code: 0 })
+    expect(sound.stdout).toMatch(/^postgres:\/\/\S+ is sound: \d+ checks, \d+ bytes\.\n/)
+    expect(sound.stdout).toMatch(/agents +1\n {2}memories +1\n/)
+    const client = new pg.Client({ connectionString: url })
+    await client.connect()
+    await client.query('UPDATE homes SET memories = 7')
+    await client.end()
+    const { code, stdout } = await run({ directory }, 'verify', url, '--json')
+    expect(code).toBe(1)
+    expect(JSON.parse(stdout).faults).toMatchObject([{ count: 1 }])
+    const { password } = new URL(url)
+    expect(password === '' || (sound.output + stdout).includes(password)).toBe(false)
+  })
+
+  test('says where there is no database to check', async () => {
+    const url = 'postgres://keeper:s3cret@127.0.0.1:1/home'
+    const { code, output } = await run({ directory: freshDirectory() }, 'verify', url)
+    expect({ code, output }).toEqual({ code: 1, output: 'no connection to the database\n' })
   })
 })

@@ -8,7 +8,7 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { setTimeout } from 'node:timers/promises'
 import { afterEach, expect, test } from 'vitest'
-import { verifyDatabase } from '../../src/store/sqlite/rest/verify.ts'
+import { verifyFile } from '../../src/store/sqlite/rest/verify.ts'
 import { tell } from '../effort.ts'
 import {
   changeBoth,
@@ -153,7 +153,7 @@ function integrityOf(directory: string): unknown[] {
   const db = new DatabaseSync(join(directory, 'data', 'home.db'), { readOnly: true })
   const rows = db.prepare('PRAGMA integrity_check').all()
   db.close()
-  return [...rows, ...verifyDatabase(join(directory, 'data', 'home.db')).faults]
+  return [...rows, ...verifyFile(join(directory, 'data', 'home.db')).faults]
 }
 
 function tally(history: Recorder['history']): Record<string, number> {

@@ -13,9 +13,9 @@ export const hostCommands: readonly Ungrouped[] = [
   },
   {
     name: 'verify',
-    summary: 'check a database file, a backup or an export with history',
+    summary: 'check a database, a backup or an export with history',
     details:
-      'Checks everything that can be checked in a database file: that it is sound, that versions, counts and the log agree, that nothing is orphaned, and that every event and every text is the one that was chained. In an export with history, events and texts are checked. The file is opened read-only; one that is in use is checked as of one moment. If something is wrong, it is listed, and the exit code is 1.',
+      'Checks everything that can be checked in a database file, or in the database of a postgres:// URL: that it is sound, that versions, counts and the log agree, that nothing is orphaned, and that every event and every text is the one that was chained. In an export with history, events and texts are checked. Nothing is written; what is in use is checked as of one moment. If something is wrong, it is listed, and the exit code is 1.',
     parameters: [{ name: 'FILE', completes: 'files' }],
     load: async () => (await import('./verify.ts')).verifyCommand,
   },

@@ -1,8 +1,8 @@
-/** `agent-home verify`: verifies a database file, or an export with history. */
+/** `agent-home verify`: verifies a database file, a database of PostgreSQL, or an export with history. */
 import { closeSync, existsSync, openSync, readFileSync, readSync } from 'node:fs'
 import { type ExportFault, type VerifiedExport, verifyExport } from 'agent-home-client'
 
-import { verifyFile } from '../../store/at-rest.ts'
+import { nameOf, verifyDatabase } from '../../store/at-rest.ts'
 import type { Verified, Violation } from '../../store/port/rest.ts'
 import type { Given, Report } from '../command.ts'
 import { EXIT } from '../exit-codes.ts'
@@ -109,7 +109,8 @@ export async function verifyCommand(
   terminal: Terminal,
 ): Promise<Report> {
   if (isExport(file)) return verifyExportFile(file, terminal)
-  const verified = await verifyFile(file, checkingOn(terminal))
+  const verified = await verifyDatabase(file, checkingOn(terminal))
   const exit = verified.faults.length > 0 ? EXIT.failed : EXIT.done
-  return { value: { file, ...verified }, text: verifiedText(file, verified), exit }
+  const name = nameOf(file)
+  return { value: { file: name, ...verified }, text: verifiedText(name, verified), exit }
 }

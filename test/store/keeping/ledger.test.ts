@@ -13,7 +13,7 @@ import { openWriter, transact } from '../../../src/store/sqlite/engine/connectio
 import type { Writer } from '../../../src/store/sqlite/engine/writer.ts'
 import { prepareWrites, type Writes } from '../../../src/store/sqlite/engine/writes.ts'
 import { prepareHomes } from '../../../src/store/sqlite/keeping/homes.ts'
-import { verifyDatabase } from '../../../src/store/sqlite/rest/verify.ts'
+import { verifyFile } from '../../../src/store/sqlite/rest/verify.ts'
 import { migrate } from '../../../src/store/sqlite/schema/migrations.ts'
 import { importVerb } from '../../../src/store/sqlite/transfer/stage.ts'
 import { times } from '../../effort.ts'
@@ -194,7 +194,7 @@ test('they agree whatever was imported, and whatever it met', async () => {
 })
 
 test('what is checked at rest finds nothing wrong with any of those homes', () => {
-  const { faults, counts } = verifyDatabase(join(directory, 'home.db'))
+  const { faults, counts } = verifyFile(join(directory, 'home.db'))
   expect(faults).toEqual([])
   expect(counts.agents).toBeGreaterThanOrEqual(HOMES)
 })

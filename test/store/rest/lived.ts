@@ -1,7 +1,23 @@
-/** A database file in which everything that there is was done, closed as a service closes it. */
-import { mkdirSync } from 'node:fs'
+/** A database in which everything that there is was done, closed as a service closes it. */
+import { copyFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { type Born, embedded, openService, type TestService, write } from '../../harness.ts'
+import { DatabaseSync } from 'node:sqlite'
+import pg from 'pg'
+import { inject } from 'vitest'
+import type { Violation } from '../../../src/store/port/rest.ts'
+import { openConnections, unprepared } from '../../../src/store/postgres/engine/connections.ts'
+import { hostsOf } from '../../../src/store/postgres/engine/hosts.ts'
+import * as onPostgres from '../../../src/store/postgres/verify-server.ts'
+import * as onSqlite from '../../../src/store/sqlite/rest/verify.ts'
+import {
+  type Born,
+  type Engine,
+  openService,
+  type TestService,
+  temporaryDirectory,
+  write,
+} from '../../harness.ts'
+import { cloneDatabase } from '../../postgres/databases.ts'
 
 const MANY = { READS_PER_MINUTE: '0', WRITES_PER_MINUTE: '0', CONTROLS_PER_MINUTE: '0' }
 
@@ -50,12 +66,89 @@ async function visit(service: TestService): Promise<void> {
   await service.call('POST', '/api/resonance', { body: { ai_identity: 'Echo' } })
 }
 
-/** Answers where it is. */
-export async function livedIn(directory: string): Promise<string> {
-  mkdirSync(directory, { recursive: true })
-  const path = join(directory, 'home.db')
-  const place = { url: `sqlite:${path}`, directory: async () => directory, drop: async () => {} }
-  const service = await openService({ ...embedded, fresh: async () => place }, MANY)
+export type Row = Readonly<Record<string, string | number | boolean | Uint8Array | null>>
+
+export interface Lived {
+  /** A path or a URL. */
+  readonly place: string
+  /** A copy in which something was done that no program of ours does; it lasts until the next. */
+  readonly damaged: (sql: string) => Promise<string>
+  /** A transaction that is not committed. */
+  readonly begin: () => Promise<{
+    readonly ask: (sql: string) => Promise<readonly Row[]>
+    readonly checkLog: () => Promise<readonly Violation[]>
+    readonly end: () => Promise<void>
+  }>
+  readonly drop: () => Promise<void>
+}
+
+function inFile(): Lived {
+  const directory = temporaryDirectory()
+  const place = join(directory, 'home.db')
+  const copy = join(directory, 'damaged.db')
+  return {
+    place,
+    async damaged(sql) {
+      copyFileSync(place, copy)
+      const db = new DatabaseSync(copy, { enableForeignKeyConstraints: false })
+      db.exec(`PRAGMA journal_mode = DELETE; ${sql}`)
+      db.close()
+      return copy
+    },
+    async begin() {
+      const db = new DatabaseSync(place)
+      db.exec('BEGIN')
+      return {
+        ask: async (sql) => db.prepare(sql).all() as Row[],
+        checkLog: async () => onSqlite.checkLog(db),
+        end: async () => db.close(),
+      }
+    },
+    drop: async () => rmSync(directory, { recursive: true, force: true }),
+  }
+}
+
+async function onServer(): Promise<Lived> {
+  const server = inject('postgresUrl')
+  const database = await cloneDatabase(server, inject('postgresTemplate'))
+  let copy: typeof database | undefined
+  return {
+    place: database.url,
+    async damaged(sql) {
+      await copy?.drop()
+      copy = await cloneDatabase(server, database.name)
+      const client = new pg.Client({ connectionString: copy.url })
+      await client.connect()
+      // Without its triggers, which check references.
+      await client.query(`SET session_replication_role = replica; ${sql}`)
+      await client.end()
+      return copy.url
+    },
+    async begin() {
+      const connections = openConnections(hostsOf(database.url), 1, 'test')
+      const session = await connections.acquire()
+      await session.begin()
+      return {
+        ask: (sql) => session.ask(unprepared<Row>(sql)),
+        checkLog: () => onPostgres.checkLog(session.ask),
+        async end() {
+          session.release(true)
+          await connections.close()
+        },
+      }
+    },
+    async drop() {
+      await copy?.drop()
+      await database.drop()
+    },
+  }
+}
+
+export async function liveOn(engine: Engine): Promise<Lived> {
+  const lived = engine.name === 'sqlite' ? inFile() : await onServer()
+  const url = engine.name === 'sqlite' ? `sqlite:${lived.place}` : lived.place
+  const database = { url, directory: async () => '', drop: async () => {} }
+  const service = await openService({ ...engine, fresh: async () => database }, MANY)
   const first = await service.birth(account)
   const second = await service.birth()
   await keep(service, first)
@@ -69,5 +162,5 @@ export async function livedIn(directory: string): Promise<string> {
   await service.call('POST', '/console/sign-in', { headers: form, body })
   await visit(service)
   await service.close()
-  return path
+  return lived
 }

@@ -75,7 +75,7 @@ function openPool(hosts: Hosts, max: number, name: string, statementMs: number):
     fallback_application_name: name,
     keepAlive: true,
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
-    query_timeout: statementMs + GRACE_MS,
+    query_timeout: statementMs && statementMs + GRACE_MS,
   }
   class ClientOfCurrentHost extends pg.Client {
     readonly url: string
@@ -120,6 +120,7 @@ const backoff = (attempt: number): Promise<void> =>
   setTimeout(BACKOFF_MS * 2 ** attempt * (1 + (performance.now() % 1)))
 
 interface ConnectionOptions {
+  /** 0: no limit. */
   readonly statementMs?: number
   /** Called for each commit of `change` that changed a row. */
   readonly committed?: () => void

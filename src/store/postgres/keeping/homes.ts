@@ -84,13 +84,13 @@ type LoggedRow = AdmittedRow & {
 } & (EventRow | { id: null })
 
 /** An event has members of its own only where they differ from its version's. */
-const EVENT = {
+export const EVENT = {
   type: 'coalesce(event, operation)',
   author: 'coalesce(event_author, author)',
   at: 'coalesce(happened_at, updated_at)',
 }
 
-const EVENT_COLUMNS = `n AS id, ${EVENT.type} AS type, key, renamed_from, version,
+export const EVENT_COLUMNS = `n AS id, ${EVENT.type} AS type, key, renamed_from, version,
   ${EVENT.author} AS author, ${EVENT.at} AS created_at, content, hash`
 
 /** The event that a page follows, of those that are retained or the one before them. */

@@ -17,7 +17,7 @@ import { versionPages } from './export-versions.ts'
 /** At 20 KB each, a page is at most 160 KB. */
 const PAGE = 8
 
-const SNAPSHOT = 'ISOLATION LEVEL REPEATABLE READ READ ONLY'
+export const SNAPSHOT = 'ISOLATION LEVEL REPEATABLE READ READ ONLY'
 
 const readHead = statement<AdmittedRow & AgentRow & { erasures: number }>(`
   SELECT c.kind, c.status AS credential_status, a.agent_id AS id, a.name, a.purpose, a.symbol,

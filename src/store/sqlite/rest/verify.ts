@@ -3,40 +3,94 @@ import { statSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 import { StoreRefused } from '../../port/errors.ts'
 import type { Checking, Verified, Violation } from '../../port/rest.ts'
-import { SCHEMA } from '../../schema.ts'
-import { prepareTuples } from '../engine/connection.ts'
+import {
+  checkContents,
+  gatherFaults,
+  type HomeRow,
+  type LogRow,
+  PINNED,
+} from '../../rest/contents.ts'
+import {
+  countsOf,
+  faultOf,
+  type Log,
+  type Promised,
+  promisedOf,
+  violationsOf,
+} from '../../rest/promises.ts'
+import { SCHEMA, tooNewToVerify } from '../../schema.ts'
+import { prepare, prepareTuples } from '../engine/connection.ts'
+import { prepareVerbs } from '../engine/run.ts'
+import { beneath } from '../keeping/log.ts'
 import { migrate } from '../schema/migrations.ts'
-import { chainFaults } from './chained.ts'
-import { ofHomes, ofLog, ofMemories, ofVectors, ofVersions } from './keeping.ts'
-import { ofAgents, ofEntries, type Promised } from './promises.ts'
 import { readFileOf } from './still.ts'
 
-/** Places listed per violation. */
-const NAMED = 5
-
-const promises: readonly Promised[] = [
-  ...ofAgents,
-  ...ofMemories,
-  ...ofVersions,
-  ...ofLog,
-  ...ofVectors,
-  ...ofHomes,
-  ...ofEntries,
-]
-
-type Check = (db: DatabaseSync) => Violation | readonly Violation[] | undefined
-
-function faultOf(fault: string, places: Iterable<string>): Violation | undefined {
-  const named: string[] = []
-  let count = 0
-  for (const place of places) {
-    if (count++ < NAMED) named.push(place)
-  }
-  return count > 0 ? { fault, count, places: named } : undefined
+const LOG: Log = {
+  rows: `(SELECT *, id < (SELECT imports FROM homes h WHERE h.agent_id = log.agent_id)
+    * ${beneath({ imports: 1 })} AS staged FROM log)`,
+  at: (l, of, place) => `${l}.n = ${of}.${place}`,
 }
 
+const TAILS = `WITH RECURSIVE tails (n) AS (
+    SELECT tail FROM homes WHERE tail IS NOT NULL
+    UNION ALL
+    SELECT l.before FROM tails t JOIN log l ON l.n = t.n WHERE l.before IS NOT NULL
+  )`
+
+/** What only this engine stores. */
+const ownPromises: readonly Promised[] = [
+  {
+    fault: 'more versions follow on each other than a memory has, or are counted where none is',
+    wrong: `SELECT agent_id || ' ' || key FROM memories
+      WHERE run NOT BETWEEN 0 AND version - 1 OR kept < 0 OR (n IS NULL AND kept <> 0)`,
+  },
+  {
+    fault: 'events of a home are not in the order of their numbers',
+    wrong: `SELECT agent_id || ' ' || id FROM (
+        SELECT agent_id, id, lag(id) OVER (PARTITION BY agent_id ORDER BY n) AS before
+        FROM log WHERE event IS NOT NULL
+      ) WHERE before >= id`,
+  },
+  {
+    fault: 'a row of the log can be found by nobody',
+    wrong: `${TAILS} SELECT agent_id || ' n=' || n FROM log l
+      WHERE NOT EXISTS (
+          SELECT 1 FROM log_index i WHERE i.agent_id = l.agent_id AND i.id = l.id AND i.n = l.n)
+        AND l.n NOT IN tails`,
+  },
+  {
+    fault: 'the log’s index names a row that is not there',
+    wrong: `SELECT i.agent_id || ' n=' || i.n FROM log_index i LEFT JOIN log l ON l.n = i.n
+      WHERE (l.agent_id, l.id) IS NOT (i.agent_id, i.id)`,
+  },
+  {
+    fault: 'the gateway’s entries are not in the order of their ids',
+    wrong: `SELECT id FROM (SELECT id, lag(id) OVER (ORDER BY n) AS before FROM entries)
+      WHERE before >= id`,
+  },
+  {
+    fault: 'an entry is filed under a label that it does not bear, or not under one that it does',
+    wrong: `SELECT n || ' ' || label FROM entry_labels l WHERE NOT EXISTS (
+        SELECT 1 FROM entries e, json_each(e.labels) WHERE e.n = l.n AND e.feed = l.feed
+          AND value = l.label)
+      UNION ALL
+      SELECT e.id FROM entries e, json_each(e.labels) WHERE NOT EXISTS (
+        SELECT 1 FROM entry_labels l WHERE l.feed = e.feed AND l.label = value AND l.n = e.n)`,
+  },
+  {
+    fault: 'an entry with a text is not in the index of words, or one is that is not there',
+    wrong: `SELECT id FROM entries WHERE text <> '' AND n NOT IN (SELECT id FROM entry_words_docsize)
+      UNION ALL SELECT d.id FROM entry_words_docsize d
+        WHERE d.id NOT IN (SELECT n FROM entries WHERE text <> '')`,
+  },
+]
+
+export const promises: readonly Promised[] = [...promisedOf(LOG), ...ownPromises]
+
+type Check = (db: DatabaseSync) => readonly Violation[]
+
 function* firstColumn(db: DatabaseSync, sql: string): Generator<string> {
-  for (const [place] of prepareTuples<[unknown]>(db, sql).iterate()) yield String(place)
+  for (const [value] of prepareTuples<[unknown]>(db, sql).iterate()) yield String(value)
 }
 
 const isBroken: Check = (db) =>
@@ -67,50 +121,46 @@ const isAltered: Check = (db) => {
 }
 
 const keeps =
-  ({ fault, wrong }: Promised): Check =>
+  (promised: Promised): Check =>
   (db) =>
-    faultOf(fault, firstColumn(db, wrong))
+    prepareVerbs(db, { violationsOf }).violationsOf(promised)
+
+/** The log is read in the order in which it was written, whichever home a row is of. */
+export const checkLog: Check = (db) => {
+  const { fault, all } = gatherFaults()
+  const homes = prepare<HomeRow>(
+    db,
+    'SELECT agent_id, first_event AS first, last_event AS last, head, base FROM homes',
+  )
+  const rows = prepare<LogRow>(
+    db,
+    `SELECT agent_id, id, event, key, renamed_from, version, author, updated_at AS created_at,
+       operation, hash, content, salt, metadata, text, bytes, size, ${PINNED} AS pinned
+     FROM log l ORDER BY n`,
+  )
+  const contents = checkContents(homes.iterate(), fault)
+  for (const row of rows.iterate()) contents.meet(row)
+  contents.end()
+  return all()
+}
 
 const always: readonly Check[] = [isBroken, isOrphaned]
 
-const isUnchained: Check = (db) => chainFaults(db, NAMED)
-
-const ofThisProgram: readonly Check[] = [...always, isAltered, ...promises.map(keeps), isUnchained]
+const ofThisProgram: readonly Check[] = [...always, isAltered, ...promises.map(keeps), checkLog]
 
 /** The file may be too damaged to query. */
 function attempt(check: Check, db: DatabaseSync): ReturnType<Check> {
   try {
     return check(db)
   } catch (error) {
-    return { fault: 'the file cannot be read', count: 1, places: [(error as Error).message] }
+    return faultOf('the data cannot be read', [(error as Error).message])
   }
 }
-
-const COUNTED: Readonly<Record<string, string>> = {
-  accounts: 'accounts',
-  agents: 'agents',
-  memories: 'memories WHERE deleted = 0',
-  versions: 'log WHERE operation IS NOT NULL',
-  events: 'log WHERE event IS NOT NULL',
-  entries: 'entries',
-}
-
-const countsOf = (db: DatabaseSync): Record<string, number> =>
-  Object.fromEntries(
-    Object.entries(COUNTED).map(([name, from]) => [
-      name,
-      prepareTuples<[number]>(db, `SELECT count(*) FROM ${from}`).get()?.[0] ?? 0,
-    ]),
-  )
 
 function schemaOf(db: DatabaseSync, path: string): number {
   const found = Number([...firstColumn(db, 'PRAGMA user_version')][0])
   if (found === 0) throw new StoreRefused(`${path} is no database of Agent Home.`)
-  if (found > SCHEMA) {
-    throw new StoreRefused(
-      `${path} has schema ${found}, and this program knows ${SCHEMA}. Verify it with the newer program that wrote it.`,
-    )
-  }
+  if (found > SCHEMA) throw new StoreRefused(tooNewToVerify(path, found))
   return found
 }
 
@@ -121,7 +171,7 @@ function verify(db: DatabaseSync, path: string, checking: Checking): Verified {
   const checks = found === SCHEMA ? ofThisProgram : always
   const faults = checks.flatMap((check, done) => {
     checking(done, checks.length)
-    return attempt(check, db) ?? []
+    return attempt(check, db)
   })
   checking(checks.length, checks.length)
   const isCountable = found === SCHEMA && faults.length === 0
@@ -129,13 +179,13 @@ function verify(db: DatabaseSync, path: string, checking: Checking): Verified {
     schema: { found, known: SCHEMA },
     bytes: statSync(path).size,
     checks: checks.length,
-    counts: isCountable ? countsOf(db) : {},
+    counts: isCountable ? prepareVerbs(db, { countsOf }).countsOf(LOG) : {},
     faults,
   }
 }
 
 /** Throws StoreRefused: no file, not a database of ours, or a newer schema. */
-export function verifyDatabase(path: string, checking: Checking = () => {}): Verified {
+export function verifyFile(path: string, checking: Checking = () => {}): Verified {
   try {
     return readFileOf(path, (db) => verify(db, path, checking))
   } catch (error) {

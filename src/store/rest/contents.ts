@@ -1,11 +1,15 @@
-/** Computes the chains of all homes anew, and what each text was committed to, in one pass. */
-import type { DatabaseSync } from 'node:sqlite'
-import { canonicalEvent, contentOf, hashAfter } from '../../chain.ts'
-import type { Violation } from '../../port/rest.ts'
-import { type EventRow, eventOf } from '../../rows.ts'
-import { prepare } from '../engine/connection.ts'
+/**
+ * What a program has to compute of a log, in one pass: the chains of its homes, what each text was
+ * committed to, and whether texts and metadata are ones that can be written.
+ */
+import { fields } from '../../fields.ts'
+import { canonicalEvent, contentOf, hashAfter } from '../chain.ts'
+import { isPinned } from '../change.ts'
+import type { Violation } from '../port/rest.ts'
+import { type EventRow, eventOf } from '../rows.ts'
+import { NAMED } from './promises.ts'
 
-interface HomeRow {
+export interface HomeRow {
   agent_id: string
   first: number
   last: number
@@ -13,34 +17,45 @@ interface HomeRow {
   base: Uint8Array
 }
 
-interface LogRow extends Omit<EventRow, 'type'> {
+export interface LogRow extends Omit<EventRow, 'type'> {
   agent_id: string
   event: EventRow['type'] | null
+  /** Null if the row holds no version. */
   operation: string | null
+  bytes: number
+  size: number
   salt: Uint8Array | null
   text: string | null
   metadata: string | null
+  /** Of the memory whose current version it is. */
+  pinned: boolean | number | null
 }
+
+/** The memory's, where the row `l` holds its current version. */
+export const PINNED = `(SELECT m.pinned FROM memories m
+  WHERE m.agent_id = l.agent_id AND m.key = l.key AND m.n = l.n AND NOT m.deleted)`
 
 type Fault = (what: string, place: string) => void
 
 const EVENT = 'an event is not the one that was chained, or one is missing'
 const END = 'the chain of a home does not end at its head'
-const TEXT = 'a text or its metadata are not those that its event committed to'
+const COMMITTED = 'a text or its metadata are not those that its event committed to'
+const SIZES = 'a version’s sizes differ from what it holds'
+const WRITTEN = 'a version’s text or metadata are none that could be written'
+const PINS = 'a memory is pinned and does not say so, or says so and is not'
 
 const same = (a: Uint8Array | null, b: Uint8Array): boolean =>
   a !== null && Buffer.from(a.buffer, a.byteOffset, a.byteLength).equals(b)
 
 const placeOf = ({ agent_id, id, key }: LogRow): string => `${agent_id} ${key ?? ''} event=${id}`
 
-/** `named`: how many places are listed of each fault. */
-function gatherFaults(named: number) {
+export function gatherFaults() {
   const found = new Map<string, { count: number; places: string[] }>()
   return {
     fault(what: string, place: string): void {
       const of = found.get(what) ?? { count: 0, places: [] }
       found.set(what, of)
-      if (of.count++ < named) of.places.push(place)
+      if (of.count++ < NAMED) of.places.push(place)
     },
     all: (): Violation[] =>
       Array.from(found, ([what, { count, places }]) => ({ fault: what, count, places })),
@@ -85,15 +100,15 @@ function followChains(homes: Iterable<HomeRow>, fault: Fault) {
   }
 }
 
-function checkTexts(fault: Fault) {
-  /** Imported versions are in rows before those of their events: the last of each key. */
+function checkCommitments(fault: Fault) {
+  /** Imported versions may be in rows before those of their events: the last of each key. */
   const imported = new Map<string, Pick<LogRow, 'version' | 'content'>>()
 
   function checkImported(row: LogRow, under: string): void {
     const { content, version } = row
     const held = imported.get(under)
     const isOf = content !== null && held?.version === version
-    if (isOf && !same(held.content, content)) fault(TEXT, placeOf(row))
+    if (isOf && !same(held.content, content)) fault(COMMITTED, placeOf(row))
     imported.delete(under)
   }
 
@@ -105,30 +120,54 @@ function checkTexts(fault: Fault) {
     const isRight = salt
       ? salt.length === content?.length && same(content, contentOf(salt, { text, metadata }))
       : content === null
-    if (!isRight) fault(TEXT, placeOf(row))
+    if (!isRight) fault(COMMITTED, placeOf(row))
     if (event === null) imported.set(under, { version, content: isRight ? content : null })
   }
 }
 
-export function chainFaults(db: DatabaseSync, named: number): readonly Violation[] {
-  const { fault, all } = gatherFaults(named)
-  const homes = prepare<HomeRow>(
-    db,
-    'SELECT agent_id, first_event AS first, last_event AS last, head, base FROM homes',
-  )
-  const rows = prepare<LogRow>(
-    db,
-    `SELECT agent_id, id, event, key, renamed_from, version, author, updated_at AS created_at,
-       operation, hash, content, salt, metadata, text
-     FROM log ORDER BY n`,
-  )
-  const chains = followChains(homes.iterate(), fault)
-  const check = checkTexts(fault)
-  for (const row of rows.iterate()) {
-    if (!chains.isHome(row.agent_id)) continue
-    check(row)
-    chains.meet(row)
+function isObject(json: string): boolean {
+  try {
+    const value: unknown = JSON.parse(json)
+    return typeof value === 'object' && value !== null && !Array.isArray(value)
+  } catch {
+    return false
   }
-  chains.end()
-  return all()
+}
+
+const octets = (text: string | null): number => Buffer.byteLength(text ?? '')
+
+function canBeWritten({ operation, text, metadata }: LogRow): boolean {
+  if (operation === 'delete' || text === null || metadata === null) {
+    return operation === 'delete' && text === null && metadata === null
+  }
+  return (
+    octets(text) >= 1 &&
+    octets(text) <= fields.text.maxBytes &&
+    octets(metadata) <= fields.metadata.maxBytes &&
+    isObject(metadata)
+  )
+}
+
+function checkVersion(row: LogRow, fault: Fault): void {
+  const { agent_id, key, bytes, size, text, metadata, pinned } = row
+  if (bytes !== octets(text) || size !== bytes + octets(metadata)) fault(SIZES, placeOf(row))
+  if (!canBeWritten(row)) fault(WRITTEN, placeOf(row))
+  else if (pinned !== null && Boolean(pinned) !== isPinned(metadata ?? '{}')) {
+    fault(PINS, `${agent_id} ${key}`)
+  }
+}
+
+/** Of these homes: meets each row of their logs in order, and has an end. */
+export function checkContents(homes: Iterable<HomeRow>, fault: Fault) {
+  const chains = followChains(homes, fault)
+  const checkCommitment = checkCommitments(fault)
+  return {
+    meet(row: LogRow): void {
+      if (!chains.isHome(row.agent_id)) return
+      if (row.operation !== null) checkVersion(row, fault)
+      checkCommitment(row)
+      chains.meet(row)
+    },
+    end: chains.end,
+  }
 }

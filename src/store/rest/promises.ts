@@ -1,0 +1,270 @@
+/**
+ * Invariants of a database at rest, each as the SQL of what violates it, for both engines. What a
+ * program has to compute, hashes and JSON, is checked in one pass over the log (contents.ts).
+ */
+import { fields } from '../../fields.ts'
+import { PASSKEYS_PER_ACCOUNT } from '../port/passkeys.ts'
+import type { Verified, Violation } from '../port/rest.ts'
+import { ADDRESSES_PER_ACCOUNT, SESSIONS_PER_ACCOUNT } from '../port/sessions.ts'
+import { ask, statement, type Verb } from '../verbs/verb.ts'
+
+/** Checked for all rows. */
+export interface Promised {
+  /** The message if it does not hold. */
+  readonly fault: string
+  /** The query for violations: one column that names each. */
+  readonly wrong: string
+}
+
+/** The log of an engine. */
+export interface Log {
+  /**
+   * Its rows: `agent_id`, `n`, `id` of the event, `event` (null if none), `operation` (null if the
+   * row holds no version), `staged` (by an import that has not ended), `key`, `memory_id`,
+   * `version`, `previous`, `created_at`, `updated_at`, `size`, `text`.
+   */
+  readonly rows: string
+  /** Whether its row `l` is the one that the row `of` names as `place`. */
+  readonly at: (l: string, of: string, place: string) => string
+}
+
+const notHex = (column: string): string =>
+  `(length(${column}) <> 64 OR trim(${column}, '0123456789abcdef') <> '')`
+
+const tokensOf = (kind: 'agent' | 'operator'): string =>
+  `(SELECT count(*) FROM credentials c
+    WHERE c.agent_id = a.agent_id AND c.kind = '${kind}' AND c.key_id IS NULL)`
+
+const ofAgents: readonly Promised[] = [
+  {
+    fault: 'an agent has not exactly one agent token and one operator token',
+    wrong: `SELECT a.agent_id FROM agents a WHERE ${tokensOf('agent')} <> 1 OR ${tokensOf('operator')} <> 1`,
+  },
+  {
+    fault: 'an agent has no home',
+    wrong: `SELECT agent_id FROM agents a
+      WHERE NOT EXISTS (SELECT 1 FROM homes h WHERE h.agent_id = a.agent_id)`,
+  },
+  {
+    fault: 'what is stored of a token is no SHA-256',
+    wrong: `SELECT agent_id FROM credentials WHERE ${notHex('token_hash')}
+      UNION ALL SELECT agent_id FROM births WHERE ${notHex('key_hash')}
+      UNION ALL SELECT id FROM sessions WHERE ${notHex('token_hash')}
+      UNION ALL SELECT account_id FROM account_recoveries WHERE ${notHex('secret_hash')}
+      UNION ALL SELECT hash FROM spent_challenges WHERE ${notHex('hash')}
+      UNION ALL SELECT agent_id FROM operator_replacements
+        WHERE ${notHex('key_hash')} OR ${notHex('replaced_hash')}`,
+  },
+  {
+    fault: 'a named key lacks its name or its bounds',
+    wrong: `SELECT agent_id || ' ' || coalesce(key_id, '') FROM credentials
+      WHERE (key_id IS NULL) <> (name IS NULL) OR (key_id IS NULL) <> (access IS NULL)
+        OR (key_id IS NULL) <> (prefix IS NULL) OR (key_id IS NOT NULL AND kind <> 'agent')`,
+  },
+  {
+    // `_` is any character: a dollar sign would be a parameter.
+    fault: 'a password is not stored as argon2id',
+    wrong: "SELECT id FROM accounts WHERE password_hash NOT LIKE '_argon2id_v=19_m=%,t=%,p=%_%_%'",
+  },
+  {
+    fault: 'an account has more sessions, passkeys or addresses than are kept',
+    wrong: `SELECT account_id FROM sessions
+        GROUP BY account_id HAVING count(*) > ${SESSIONS_PER_ACCOUNT}
+      UNION ALL SELECT account_id FROM passkeys
+        GROUP BY account_id HAVING count(*) > ${PASSKEYS_PER_ACCOUNT}
+      UNION ALL SELECT account_id FROM sign_in_addresses
+        GROUP BY account_id HAVING count(*) > ${ADDRESSES_PER_ACCOUNT}`,
+  },
+]
+
+const memory = "m.agent_id || ' ' || m.key"
+
+const row = "l.agent_id || ' ' || coalesce(l.key, '') || ' n=' || l.n"
+
+const KEY_CHARACTERS = 'abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-'
+
+const ofMemories = ({ rows, at }: Log): readonly Promised[] => [
+  {
+    fault: 'a memory does not agree with its newest version',
+    wrong: `SELECT ${memory} FROM memories m LEFT JOIN ${rows} l ON ${at('l', 'm', 'n')}
+      WHERE NOT m.deleted AND (
+        l.n IS NULL OR l.operation IS NULL OR l.operation = 'delete' OR l.text IS NULL
+        OR (l.agent_id, l.key, l.memory_id, l.version, l.created_at, l.updated_at, l.size)
+          IS DISTINCT FROM (m.agent_id, m.key, m.id, m.version, m.created_at, m.updated_at, m.size))`,
+  },
+  {
+    fault: 'what is left of a deleted memory does not agree with the log',
+    wrong: `SELECT ${memory} FROM memories m LEFT JOIN ${rows} l ON ${at('l', 'm', 'n')}
+      WHERE m.deleted AND (
+        m.deleted NOT IN (false, true) OR m.size <> 0 OR m.pinned OR m.protected
+        OR (l.operation IS NOT NULL AND (
+          l.operation <> 'delete'
+          OR (l.agent_id, l.key, l.version) IS DISTINCT FROM (m.agent_id, m.key, m.version))))`,
+  },
+  {
+    fault: 'a key is none that can be written',
+    wrong: `SELECT ${memory} FROM memories m
+      WHERE length(key) NOT BETWEEN 1 AND 100 OR trim(key, '${KEY_CHARACTERS}') <> ''`,
+  },
+  {
+    fault: 'a memory has a version below 1',
+    wrong: `SELECT ${memory} FROM memories m WHERE version < 1`,
+  },
+]
+
+const ofVersions = ({ rows, at }: Log): readonly Promised[] => [
+  {
+    fault: 'a version does not follow on the one before it',
+    wrong: `SELECT ${row} FROM ${rows} l JOIN ${rows} p ON ${at('p', 'l', 'previous')}
+      WHERE l.operation IS NOT NULL AND p.operation IS NOT NULL
+        AND (p.agent_id <> l.agent_id OR p.version >= l.version
+          OR (l.event IS NOT NULL AND (p.n >= l.n OR p.id >= l.id)))`,
+  },
+  {
+    fault: 'a version is left out, and nothing in the log tells why',
+    wrong: `WITH erasures AS MATERIALIZED (
+        SELECT agent_id, max(id) AS last FROM ${rows} l WHERE event = 'erase' GROUP BY agent_id
+      )
+      SELECT ${row} FROM ${rows} l JOIN ${rows} p ON ${at('p', 'l', 'previous')}
+      WHERE l.operation NOT IN ('rename', 'import') AND p.operation IS NOT NULL
+        AND l.event IS NOT NULL AND l.version <> p.version + 1
+        AND l.id >= (SELECT first_event FROM homes h WHERE h.agent_id = l.agent_id)
+        AND l.id >= coalesce((SELECT last FROM erasures e WHERE e.agent_id = l.agent_id), 0)`,
+  },
+  {
+    fault: 'a version belongs to no memory',
+    wrong: `SELECT agent_id || ' n=' || n FROM (
+        SELECT agent_id, n FROM ${rows} l WHERE operation IS NOT NULL AND NOT staged
+        EXCEPT SELECT agent_id, previous FROM ${rows} l WHERE operation IS NOT NULL AND NOT staged
+        EXCEPT SELECT agent_id, n FROM memories
+      ) AS alone`,
+  },
+]
+
+const ofLog = ({ rows }: Log): readonly Promised[] => [
+  {
+    // Rows of an agent that is being erased are left for a moment.
+    fault: 'the log tells of an agent that is not there',
+    wrong: `SELECT ${row} FROM log l
+      WHERE NOT EXISTS (SELECT 1 FROM agents a WHERE a.agent_id = l.agent_id)
+        AND NOT EXISTS (SELECT 1 FROM erased_agents e WHERE e.agent_id = l.agent_id)`,
+  },
+  {
+    fault: 'events of a home are missing, doubled or beyond its last',
+    wrong: `SELECT h.agent_id FROM homes h LEFT JOIN (
+        SELECT l.agent_id, count(*) AS events, count(DISTINCT l.id) AS ids, max(l.id) AS last
+        FROM ${rows} l JOIN homes o ON o.agent_id = l.agent_id
+        WHERE l.event IS NOT NULL AND l.id >= o.first_event GROUP BY l.agent_id
+      ) e ON e.agent_id = h.agent_id
+      WHERE coalesce(e.events, 0) <> h.last_event - h.first_event + 1
+        OR coalesce(e.ids, 0) <> coalesce(e.events, 0)
+        OR (e.last IS NOT NULL AND e.last <> h.last_event)`,
+  },
+]
+
+const ofVectors: readonly Promised[] = [
+  {
+    fault: 'a vector is of no current text, or is none',
+    wrong: `SELECT v.agent_id || ' ' || v.key FROM vectors v
+      LEFT JOIN memories m ON m.agent_id = v.agent_id AND m.key = v.key AND NOT m.deleted
+      WHERE v.version IS DISTINCT FROM m.version
+        OR octet_length(v.vector) NOT BETWEEN 1 AND ${4 * fields.vector.maxNumbers}
+        OR octet_length(v.vector) % 4 <> 0`,
+  },
+]
+
+const ofHomes = ({ rows }: Log): readonly Promised[] => [
+  {
+    fault: 'a home’s counts of memories differ from what is there',
+    wrong: `SELECT h.agent_id FROM homes h LEFT JOIN (
+        SELECT agent_id, count(CASE WHEN NOT deleted THEN 1 END) AS living,
+          count(CASE WHEN deleted THEN 1 END) AS deleted,
+          sum(CASE WHEN NOT deleted THEN size END) AS bytes FROM memories GROUP BY agent_id
+      ) m ON m.agent_id = h.agent_id
+      WHERE h.memories <> coalesce(m.living, 0) OR h.deleted <> coalesce(m.deleted, 0)
+        OR h.bytes <> coalesce(m.bytes, 0)`,
+  },
+  {
+    fault: 'a home’s bytes of earlier versions differ from what is kept of them',
+    wrong: `SELECT h.agent_id FROM homes h LEFT JOIN (
+        SELECT agent_id, sum(size) AS size FROM ${rows} l
+        WHERE operation IS NOT NULL AND NOT staged GROUP BY agent_id
+      ) v ON v.agent_id = h.agent_id
+      WHERE h.bytes + h.history <> coalesce(v.size, 0)`,
+  },
+  {
+    fault: 'a home’s count of vectors differs from what is there',
+    wrong: `SELECT h.agent_id FROM homes h LEFT JOIN (
+        SELECT agent_id, sum(octet_length(vector)) AS bytes, max(n) AS last FROM vectors
+        GROUP BY agent_id
+      ) v ON v.agent_id = h.agent_id
+      WHERE h.vectors <> coalesce(v.bytes, 0) OR h.last_vector < coalesce(v.last, 0)`,
+  },
+]
+
+const ofRooms: readonly Promised[] = [
+  {
+    fault: 'a room’s counts differ from its entries',
+    wrong: `SELECT coalesce(c.feed, e.feed) || ' ' || coalesce(c.room, e.room) FROM room_counts c
+      FULL JOIN (
+        SELECT feed, room, count(*) AS entries, sum(bytes) AS bytes FROM entries GROUP BY feed, room
+      ) e ON e.feed = c.feed AND e.room = c.room
+      WHERE coalesce(c.entries, 0) <> coalesce(e.entries, 0)
+        OR coalesce(c.bytes, 0) <> coalesce(e.bytes, 0)`,
+  },
+]
+
+/** Those that both engines keep. */
+export const promisedOf = (log: Log): readonly Promised[] => [
+  ...ofAgents,
+  ...ofMemories(log),
+  ...ofVersions(log),
+  ...ofLog(log),
+  ...ofVectors,
+  ...ofHomes(log),
+  ...ofRooms,
+]
+
+/** Places listed per violation. */
+export const NAMED = 5
+
+export function faultOf(fault: string, places: Iterable<string>): readonly Violation[] {
+  const named: string[] = []
+  let count = 0
+  for (const place of places) {
+    if (count++ < NAMED) named.push(place)
+  }
+  return count > 0 ? [{ fault, count, places: named }] : []
+}
+
+/** Counted where the rows are, so that any number of violations takes no memory here. */
+export function* violationsOf({ fault, wrong }: Promised): Verb<readonly Violation[]> {
+  const found = yield* ask(
+    statement<{ place: string; count: number }>(
+      `WITH wrong (place) AS (${wrong})
+       SELECT CAST(place AS TEXT) AS place, count(*) OVER () AS count FROM wrong LIMIT ${NAMED}`,
+    ),
+  )
+  const [first] = found
+  return first ? [{ fault, count: first.count, places: found.map(({ place }) => place) }] : []
+}
+
+/** Rows by kind. */
+export function* countsOf({ rows }: Log): Verb<Verified['counts']> {
+  const counted: Readonly<Record<string, string>> = {
+    accounts: 'accounts',
+    agents: 'agents',
+    memories: 'memories WHERE NOT deleted',
+    versions: `${rows} l WHERE operation IS NOT NULL`,
+    events: `${rows} l WHERE event IS NOT NULL`,
+    entries: 'entries',
+  }
+  const counts: Record<string, number> = {}
+  for (const [name, from] of Object.entries(counted)) {
+    const [found] = yield* ask(
+      statement<{ count: number }>(`SELECT count(*) AS count FROM ${from}`),
+    )
+    counts[name] = found?.count ?? 0
+  }
+  return counts
+}
