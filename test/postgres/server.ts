@@ -2,11 +2,11 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
-import { chownSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { chownSync, existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { type AddressInfo, createServer } from 'node:net'
 import { tmpdir, userInfo } from 'node:os'
-import { dirname, join } from 'node:path'
+import { delimiter, dirname, join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { promisify } from 'node:util'
 import pg from 'pg'
@@ -52,10 +52,14 @@ export interface PostgresServer {
   readonly url: (database: string) => string
   readonly query: (sql: string) => Promise<unknown[]>
   readonly start: () => Promise<void>
-  /** kill -9. Its sessions end with it, whatever they were doing. */
-  readonly kill: () => Promise<void>
+  /** kill -9, or an immediate shutdown. Its sessions end with it, whatever they were doing. */
+  readonly kill: (signal?: 'SIGKILL' | 'SIGQUIT') => Promise<void>
   /** A running copy that follows it, and that its commits wait for from now on. */
   readonly standby: (port: number) => Promise<PostgresServer>
+  /** Copies its files while it runs, into a directory that is not there yet. */
+  readonly backUp: (to: string) => Promise<void>
+  /** Another one, on a copy of its files, that has recovered as its settings say. */
+  readonly recovered: (from: string, settings: readonly string[]) => Promise<PostgresServer>
   /** Stops it and leaves nothing behind. */
   readonly remove: () => Promise<void>
 }
@@ -124,24 +128,46 @@ const LOCALE = ['--locale=C', '--locale-provider=icu', '--icu-locale=en', '--enc
 /** Every test opens connections, and each would hash the password some thousands of times. */
 const CHEAP = ['-c', 'scram_iterations=1']
 
-async function initialize({ account, home, bin, model }: Place): Promise<string> {
-  if (model) {
-    await copy(model.data, join(home, 'data'))
-    return model.password
-  }
+/** Gives the password of its superuser. */
+async function initdb(
+  { account, home, bin }: Omit<Place, 'model'>,
+  options: readonly string[],
+): Promise<string> {
   const password = randomBytes(16).toString('hex')
   const passwordFile = join(home, 'password')
   leave(passwordFile, password, account)
   const auth = ['--username=postgres', '--auth=scram-sha-256', `--pwfile=${passwordFile}`]
-  await run(
-    join(bin, 'initdb'),
-    ['-D', join(home, 'data'), '--no-sync', ...CHEAP, ...LOCALE, ...auth],
-    {
-      ...account,
-      cwd: home,
-    },
-  )
+  const command = ['-D', join(home, 'data'), '--no-sync', ...options, ...LOCALE, ...auth]
+  await run(join(bin, 'initdb'), command, { ...account, cwd: home })
   return password
+}
+
+async function initialize(place: Place): Promise<string> {
+  if (!place.model) return initdb(place, CHEAP)
+  await copy(place.model.data, join(place.home, 'data'))
+  return place.model.password
+}
+
+/** Where Debian has what is no command of everybody's, the newest first. */
+const DEBIAN = '/usr/lib/postgresql'
+
+const PROGRAMS = ['initdb', 'postgres', 'pg_dump', 'pg_restore', 'pg_basebackup', 'createdb']
+
+/**
+ * A server of the PostgreSQL that is installed, with the programs of its clients, which the tests'
+ * own has not; undefined where none is. Its files are the caller's to remove.
+ */
+export async function installedModel(): Promise<(Model & { readonly home: string }) | undefined> {
+  const versions = existsSync(DEBIAN) ? readdirSync(DEBIAN).toSorted().toReversed() : []
+  const folders = versions.map((version) => join(DEBIAN, version, 'bin'))
+  const bin = [...folders, ...(process.env.PATH ?? '').split(delimiter)].find((folder) =>
+    PROGRAMS.every((name) => existsSync(join(folder, name))),
+  )
+  if (bin === undefined) return undefined
+  const account = await accountBesideRoot()
+  const home = databaseDirectory('agent-home-postgres-')
+  own(home, account)
+  return { bin, home, data: join(home, 'data'), password: await initdb({ account, home, bin }, []) }
 }
 
 const READY = /database system is ready to accept/
@@ -206,6 +232,21 @@ function serverIn(
     }
   }
 
+  /** As the server's manual says of its low-level backup. */
+  const backUp = async (to: string): Promise<void> => {
+    const client = new pg.Client({ connectionString: url('postgres') })
+    await client.connect()
+    try {
+      await client.query("SELECT pg_backup_start('copy', true)")
+      await copy(data, to)
+      const { rows } = await client.query<{ labelfile: string }>('SELECT * FROM pg_backup_stop()')
+      rmSync(join(to, 'postmaster.pid'))
+      leave(join(to, 'backup_label'), rows[0]?.labelfile ?? '', account)
+    } finally {
+      await client.end()
+    }
+  }
+
   return {
     port,
     async model() {
@@ -217,12 +258,11 @@ function serverIn(
     url,
     query,
     start,
-    kill: () => end('SIGKILL'),
+    kill: (signal = 'SIGKILL') => end(signal),
     async standby(itsPort) {
       const place = await prepare(account, model)
       const copied = join(place.home, 'data')
-      const label = await backUp(url('postgres'), data, copied)
-      leave(join(copied, 'backup_label'), label, account)
+      await backUp(copied)
       leave(join(copied, 'standby.signal'), '', account)
       // What it waits for once it is a primary is decided then.
       leave(join(copied, 'postgresql.auto.conf'), '', account)
@@ -235,6 +275,19 @@ function serverIn(
       while ((await query(inStep)).length === 0);
       return follower
     },
+    backUp,
+    async recovered(from, settings) {
+      const place = await prepare(account, model)
+      const files = join(place.home, 'data')
+      await run('mv', [from, files])
+      leave(join(files, 'recovery.signal'), '', account)
+      if (account) await run('chown', ['-R', `${account.uid}:${account.gid}`, files])
+      const another = serverIn(place, password, await freePort(), settings)
+      await another.start()
+      const isOpen = 'SELECT 1 WHERE NOT pg_is_in_recovery()'
+      while ((await another.query(isOpen)).length === 0);
+      return another
+    },
     async remove() {
       if (removed) return
       removed = true
@@ -245,23 +298,11 @@ function serverIn(
   }
 }
 
-/** Copies the files of a running server, as its manual's low-level backup does; their label. */
-async function backUp(url: string, from: string, to: string): Promise<string> {
-  const client = new pg.Client({ connectionString: url })
-  await client.connect()
-  try {
-    await client.query("SELECT pg_backup_start('copy', true)")
-    await copy(from, to)
-    const { rows } = await client.query<{ labelfile: string }>('SELECT * FROM pg_backup_stop()')
-    rmSync(join(to, 'postmaster.pid'))
-    return rows[0]?.labelfile ?? ''
-  } finally {
-    await client.end()
-  }
-}
-
 /** An initialized server that is not started yet. */
-export async function createPostgres(model?: Model): Promise<PostgresServer> {
+export async function createPostgres(
+  model?: Model,
+  settings: readonly string[] = [],
+): Promise<PostgresServer> {
   const place = await prepare(await accountBesideRoot(), model)
-  return serverIn(place, await initialize(place), await freePort(), [])
+  return serverIn(place, await initialize(place), await freePort(), settings)
 }
