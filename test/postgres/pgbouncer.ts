@@ -35,6 +35,7 @@ auth_type = any
 pool_mode = transaction
 default_pool_size = 5
 server_round_robin = 1
+server_login_retry = 1
 max_client_conn = 1000
 `
 
@@ -52,15 +53,15 @@ async function ready(process: ChildProcess): Promise<void> {
   })
 }
 
-/** Undefined where none is installed. */
-export async function startPgBouncer(serverUrl: string): Promise<Pooler | undefined> {
+/** Undefined where none is installed. `at`: a port where another was before. */
+export async function startPgBouncer(serverUrl: string, at?: number): Promise<Pooler | undefined> {
   const name = await installed()
   if (!name) return undefined
   // It refuses to be root, as the server does.
   const account = await accountBesideRoot()
   const directory = mkdtempSync(join(tmpdir(), 'agent-home-pgbouncer-'))
   own(directory, account)
-  const port = await freePort()
+  const port = at ?? (await freePort())
   const file = join(directory, 'pgbouncer.ini')
   leave(file, settings(new URL(serverUrl), port), account)
   const child = spawn('pgbouncer', [file], {

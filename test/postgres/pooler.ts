@@ -78,17 +78,21 @@ function greet(socket: Socket, packet: Buffer, backendsIn: (database: string) =>
   socket.write(welcome())
 }
 
-export async function startPooler(serverUrl: string): Promise<Pooler> {
+/** `port`: where another was before; any otherwise. */
+export async function startPooler(serverUrl: string, port = 0): Promise<Pooler> {
   const databases = new Map<string, Backends>()
+  const clients = new Set<Socket>()
   const backendsIn = (database: string): Backends => {
     const known = databases.get(database) ?? backendsOf(at(serverUrl, database))
     databases.set(database, known)
     return known
   }
   const server = createServer({ noDelay: true }, (socket) => {
+    clients.add(socket)
     socket.on('error', () => {})
+    socket.on('close', () => clients.delete(socket))
     socket.once('data', (packet: Buffer) => greet(socket, packet, backendsIn))
-  }).listen(0, '127.0.0.1')
+  }).listen(port, '127.0.0.1')
   await once(server, 'listening')
   const url = new URL(serverUrl)
   url.host = `127.0.0.1:${(server.address() as AddressInfo).port}`
@@ -96,6 +100,7 @@ export async function startPooler(serverUrl: string): Promise<Pooler> {
     name: 'a pooler',
     url: url.href,
     async close() {
+      for (const client of clients) client.destroy()
       for (const backends of databases.values()) backends.close()
       server.close()
     },

@@ -64,12 +64,18 @@ export interface Load {
   readonly saved: () => number
   /** Looks again after each answer. */
   readonly until: (reached: () => boolean) => Promise<void>
-  /** Writers of every kind of change on one node, which go on until the stop that this gives is called. */
+  /** Makes the next change of a writer of every kind of change on one node. */
+  readonly writer: (node: number, name: string) => () => Promise<void>
+  /** Such writers, which go on until the stop that this gives is called. */
   readonly start: (node: number, writers: number) => () => Promise<void>
 }
 
 /** One agent's memories under change and read through several nodes, all of it recorded. */
-export function loadOn(nodes: readonly Server[], token: string, keys: readonly string[]): Load {
+export function loadOn(
+  nodes: readonly Pick<Server, 'url'>[],
+  token: string,
+  keys: readonly string[],
+): Load {
   let saved = 0
   const waiting = new Set<() => void>()
 
@@ -89,13 +95,16 @@ export function loadOn(nodes: readonly Server[], token: string, keys: readonly s
   })
   const records = nodes.map((node) => counted(recorder(() => node.url, token)))
 
-  async function changeOn(record: Recorder, name: string, stopped: () => boolean) {
+  function writer(node: number, name: string): () => Promise<void> {
+    const record = records[node]
+    if (!record) throw new Error(`there is no node ${node}`)
     const known = new Map<string, Knowledge>()
-    for (let count = 0; !stopped(); count++) {
+    let count = 0
+    return async () => {
       const key = pick([...keys, PAIR[0]])
       const found = known.has(key) ? undefined : await record.read(key).catch(() => undefined)
       const knowledge = known.get(key) ?? (found ? knownFrom(found) : { current: 0, highest: 0 })
-      const payload = `${name}/${count};`.repeat(randomInt(1, 200))
+      const payload = `${name}/${count++};`.repeat(randomInt(1, 200))
       const asked = chooseChange(key, knowledge, payload)
       const isPaired = key === PAIR[0]
       const made = await (isPaired ? changeBoth(record, asked, PAIR[1]) : record.change(asked))
@@ -122,13 +131,13 @@ export function loadOn(nodes: readonly Server[], token: string, keys: readonly s
         waiting.add(look)
         look()
       }),
+    writer,
     start(node, writers) {
-      const record = records[node]
-      if (!record) throw new Error(`there is no node ${node}`)
       let over = false
-      const writing = Array.from({ length: writers }, (_, i) =>
-        changeOn(record, `${node}.${i}`, () => over),
-      )
+      const writing = Array.from({ length: writers }, async (_, i) => {
+        const change = writer(node, `${node}.${i}`)
+        while (!over) await change()
+      })
       return async () => {
         over = true
         await Promise.all(writing)

@@ -147,13 +147,16 @@ describe.each(inject('poolers'))('through $name', (pooler) => {
     await expect(impatient.transact((ask) => ask(sleep))).rejects.toMatchObject(cancelled)
     expect(await connections.read(limits)).toEqual([{ ...SET, idle: '0' }])
     expect(await connections.transact((ask) => ask(limits))).toEqual([SET])
+    const endless = openConnections(hostsOf(url), 1, 'agent-home test', { statementMs: 0 })
+    expect(await endless.transact((ask) => ask(limits))).toEqual([{ ...SET, ms: '0' }])
+    await endless.close()
     expect(await keptBySessions(url)).toEqual(Array(ROUNDS).fill(NOTHING))
   })
 })
 
 describe('without one', () => {
-  const opened = (option: string) =>
-    openConnections(hostsOf(`${inject('postgresUrl')}${option}`), 1, 'test')
+  const opened = (option: string, limit: { readonly statementMs?: number } = {}) =>
+    openConnections(hostsOf(`${inject('postgresUrl')}${option}`), 1, 'test', limit)
 
   test('a connection keeps its limits, and statements have names', async () => {
     const direct = opened('')
@@ -161,6 +164,12 @@ describe('without one', () => {
     expect(await direct.transact((ask) => ask(limits))).toEqual([SET])
     expect(await direct.read(kept)).toMatchObject([{ statements: 2 }])
     await direct.close()
+  })
+
+  test('a connection may have no limit of time', async () => {
+    const endless = opened('', { statementMs: 0 })
+    expect(await endless.transact((ask) => ask(limits))).toEqual([{ ...SET, ms: '0' }])
+    await endless.close()
   })
 
   test('a URL that says ?prepared=false is believed', async () => {

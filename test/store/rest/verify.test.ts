@@ -124,6 +124,7 @@ const damages: readonly (readonly [string, Damage])[] = [
       postgres: `UPDATE entries SET words = ''`,
     },
   ],
+  ['cannot be read', 'DROP TABLE passkeys'],
   ['refers to one that is not there', `UPDATE agents SET account_id = 'nobody'`],
   [
     'the schema is not the one',
@@ -195,6 +196,23 @@ describe.each(engines)('on $name', (on) => {
     const { faults } = await verify(await lived.damaged(sql))
     expect(faults.map(({ fault }) => fault)).toContainEqual(expect.stringContaining(sentence))
     for (const { count, places } of faults) expect(places.length).toBe(Math.min(count, 5))
+  })
+
+  test('what an import has staged belongs to no memory yet', async () => {
+    const row = `agent_id, %, 'new', 'm', 'write', 1, 1, 1, 1, 3, '{}', 't' FROM homes`
+    const place = await lived.damaged(
+      here({
+        sqlite: `INSERT INTO log (agent_id, id, key, memory_id, operation, version, created_at,
+            updated_at, bytes, size, metadata, text)
+          SELECT ${row.replace('%', '(imports + 1) * -1000000000')};
+          INSERT INTO log_index SELECT agent_id, id, n FROM log WHERE key = 'new'`,
+        postgres: `INSERT INTO log (agent_id, n, key, memory_id, operation, version, created_at,
+            updated_at, bytes, size, metadata, text, kept)
+          SELECT ${row.replace('%', '-5000000000').replace("'t'", "'t', true")};
+          INSERT INTO staged_imports SELECT agent_id, -5000000000, 'i', 1 FROM homes`,
+      }) ?? '',
+    )
+    expect(await sentences(place)).toEqual([])
   })
 
   test('every promise is broken by one of them', () => {
