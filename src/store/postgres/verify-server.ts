@@ -36,39 +36,52 @@ const LOG: Log = {
   at: (l, of, place) => `${l}.agent_id = ${of}.agent_id AND ${l}.n = ${of}.${place}`,
 }
 
-/** What schema.sql creates, by the names that PostgreSQL gives it. */
-interface Part {
-  readonly table: string
+interface Reference {
+  readonly child: string
   readonly column: string
-  readonly type: string
-  readonly rest: string
+  readonly parent: string
+  readonly id: string
 }
 
-function* columnsIn(schema: string): Generator<Part> {
+const references = statement<Reference>(`
+  SELECT c.conrelid::REGCLASS::TEXT AS child, quote_ident(a.attname) AS "column",
+    c.confrelid::REGCLASS::TEXT AS parent, quote_ident(p.attname) AS id
+  FROM pg_constraint c
+  JOIN pg_attribute a ON a.attrelid = c.conrelid AND a.attnum = c.conkey[1]
+  JOIN pg_attribute p ON p.attrelid = c.confrelid AND p.attnum = c.confkey[1]
+  WHERE c.contype = 'f' AND pg_table_is_visible(c.conrelid) ORDER BY c.conname`)
+
+/** The server checks references only of what is written while its triggers are enabled. */
+async function checkReferences(ask: Ask): Promise<readonly Violation[]> {
+  const orphans = (await ask(references)).map(
+    ({ child, column, parent, id }) => `SELECT '${child} ' || r.${column} FROM ${child} r
+      WHERE r.${column} IS NOT NULL AND NOT EXISTS (SELECT 1 FROM ${parent} p WHERE p.${id} = r.${column})`,
+  )
+  const fault = 'a row refers to one that is not there'
+  return run(ask, violationsOf({ fault, wrong: orphans.join(' UNION ALL ') }))
+}
+
+/** What schema.sql creates, by the names that PostgreSQL gives it; columns with their types. */
+function partsIn(schema: string) {
+  const names = Array.from(
+    schema.matchAll(/(?:INDEX IF NOT EXISTS|FUNCTION) (\w+)/g),
+    ([, name = '']) => name,
+  )
+  const tables: string[] = []
+  const columns: string[] = []
   for (const [, table = '', body = ''] of schema.matchAll(
     /TABLE IF NOT EXISTS (\w+) \(([^;]+);/g,
   )) {
-    for (const [, column = '', type = '', rest = ''] of body.matchAll(/(\w+) ([A-Z]{4,})\b(.*)/g)) {
-      yield { table, column, type, rest }
+    tables.push(table)
+    if (body.includes('PRIMARY KEY')) names.push(`${table}_pkey`)
+    for (const [, column, type, rest = ''] of body.matchAll(/(\w+) ([A-Z]{4,})\b(.*)/g)) {
+      columns.push(`${table}.${column} ${type}`)
+      if (rest.includes('UNIQUE')) names.push(`${table}_${column}_key`)
+      if (rest.includes('REFERENCES')) names.push(`${table}_${column}_fkey`)
     }
   }
+  return { tables, columns, names }
 }
-
-const REFERENCE = /REFERENCES (\w+) \((\w+)\)/
-
-/** The server checks references only of what is written while its triggers are enabled. */
-const orphaned = (columns: readonly Part[]): Promised => ({
-  fault: 'a row refers to one that is not there',
-  wrong: columns
-    .flatMap(({ table, column, rest }) => {
-      const [, parent, id] = REFERENCE.exec(rest) ?? []
-      return parent
-        ? `SELECT '${table} ' || r.${column} FROM ${table} r WHERE r.${column} IS NOT NULL
-             AND NOT EXISTS (SELECT 1 FROM ${parent} p WHERE p.${id} = r.${column})`
-        : []
-    })
-    .join(' UNION ALL '),
-})
 
 const partsFound = statement<{ part: string }>(`
   SELECT c.relname || '.' || a.attname || ' ' || upper(format_type(a.atttypid, a.atttypmod)) AS part
@@ -78,24 +91,17 @@ const partsFound = statement<{ part: string }>(`
   SELECT c.relname FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid
   WHERE i.indisvalid AND pg_table_is_visible(c.oid) AND c.relname = ANY($2::TEXT[])
   UNION ALL
+  SELECT conname FROM pg_constraint
+  WHERE contype = 'f' AND pg_table_is_visible(conrelid) AND conname = ANY($2::TEXT[])
+  UNION ALL
   SELECT proname FROM pg_proc WHERE pg_function_is_visible(oid) AND proname = ANY($2::TEXT[])`)
 
 /** Further tables, indexes and functions are the database owner's affair. */
-async function checkSchema(ask: Ask, schema: string): Promise<readonly Violation[]> {
-  const columns = [...columnsIn(schema)]
-  const names = [...schema.matchAll(/(?:INDEX IF NOT EXISTS|FUNCTION) (\w+)/g)].map(
-    ([, name = '']) => name,
-  )
-  for (const { table, column, rest } of columns) {
-    if (rest.includes('UNIQUE')) names.push(`${table}_${column}_key`)
-  }
-  const tables = new Set(columns.map(({ table }) => table))
-  const made = new Set([
-    ...names,
-    ...columns.map(({ table, column, type }) => `${table}.${column} ${type}`),
-  ])
-  const rows = await ask(partsFound, [...tables], names)
-  const differing = made.symmetricDifference(new Set(rows.map(({ part }) => part)))
+async function checkSchema(ask: Ask): Promise<readonly Violation[]> {
+  const { tables, columns, names } = partsIn(schemaOf('postgres'))
+  const rows = await ask(partsFound, tables, names)
+  const found = new Set(rows.map(({ part }) => part))
+  const differing = found.symmetricDifference(new Set([...columns, ...names]))
   const parts = new Set([...differing].map((part) => part.replace(/ .*/, '')))
   return faultOf('the schema is not the one that this program makes', parts)
 }
@@ -195,13 +201,11 @@ const keeps =
 
 export const promises: readonly Promised[] = [...promisedOf(LOG), ...ownPromises]
 
-const SCHEMA_SQL = schemaOf('postgres')
-
-const always: readonly Check[] = [keeps(orphaned([...columnsIn(SCHEMA_SQL)]))]
+const always: readonly Check[] = [checkReferences]
 
 const ofThisProgram: readonly Check[] = [
   ...always,
-  (ask) => checkSchema(ask, SCHEMA_SQL),
+  checkSchema,
   ...promises.map(keeps),
   checkWords,
   checkLog,
