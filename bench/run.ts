@@ -23,6 +23,7 @@ import { pinSelf } from './process.ts'
 import { type Finding, goalsTable, publish, show } from './result.ts'
 import { startup } from './startup.ts'
 import {
+  COMPARED,
   type Measured,
   medians,
   READ_CONNECTIONS,
@@ -33,6 +34,7 @@ import {
 
 const USAGE = `npm run bench -- [--quick] [--only name,name] [--operations read,update]
                  [--connections 1,64] [--rounds 3] [--seconds 2] [--results directory]
+npm run bench -- peers [--only name,name] [--rounds 3] [--seconds 2] [--results directory]
 npm run bench -- find [growth …] [--quick] [--results directory]`
 
 const OPERATIONS: readonly Operation[] = ['create', 'update', 'hot', 'read']
@@ -44,12 +46,17 @@ const goalConnections = (operation: Operation): readonly number[] =>
 const allConnections = (operation: Operation): readonly number[] =>
   [...new Set([1, 16, 64, 256, ...goalConnections(operation)])].toSorted((a, b) => a - b)
 
+/** The part of the table that compares ours with its peers. */
+const PEERS = 'peers'
+
 interface Plan {
   readonly quick: boolean
   /** Where the result is written; bench/results unless told. */
   readonly results: string | undefined
-  /** What is measured alone, by the names of its scripts; the table comes with none of them. */
+  /** What is measured alone: by the names of its scripts, without the table, or its peers alone. */
   readonly alone: readonly string[]
+  /** The table is measured, or what of it was asked for. */
+  readonly table: boolean
   /** Nothing was left out. */
   readonly whole: boolean
   readonly competing: readonly Contestant[]
@@ -58,6 +65,9 @@ interface Plan {
   readonly rounds: number
   readonly seconds: number
 }
+
+/** Ours and its peers, side by side. */
+const comparable = contestants.filter(({ synced }) => synced !== undefined)
 
 const list = (text: string | undefined): string[] | undefined => text?.split(',')
 
@@ -76,20 +86,26 @@ function planOf(args: string[]): Plan {
     },
   })
   const { quick } = values
-  const unknown = alone.find((name) => !Object.hasOwn(partsOf(quick), name))
+  const peers = alone.includes(PEERS)
+  const unknown = alone.find((name) => name !== PEERS && !Object.hasOwn(partsOf(quick), name))
   if (unknown) throw new Error(`There is no part "${unknown}".`)
   const only = list(values.only)
   const wanted = list(values.operations)
+  const compared = (operation: Operation): number[] =>
+    COMPARED.flatMap(([each, connections]) => (each === operation ? [connections] : []))
   return {
     quick,
     results: values.results,
     alone,
-    whole: !(values.only || values.operations || values.connections),
-    competing: contestants.filter(({ name }) => only?.some((o) => name.startsWith(o)) ?? true),
+    table: peers || alone.length === 0,
+    whole: !(peers || values.only || values.operations || values.connections),
+    competing: (peers ? comparable : contestants).filter(
+      ({ name }) => only?.some((o) => name.startsWith(o)) ?? true,
+    ),
     operations: OPERATIONS.filter((operation) => wanted?.includes(operation) ?? true),
     connectionsFor: (operation) =>
       list(values.connections)?.map(Number) ??
-      (quick ? goalConnections : allConnections)(operation),
+      (peers ? compared : quick ? goalConnections : allConnections)(operation),
     rounds: Number(values.rounds ?? (quick ? 1 : 3)),
     seconds: Number(values.seconds ?? (quick ? 0.5 : 2)),
   }
@@ -107,7 +123,7 @@ const say = (text: string): void => {
 async function startAll({ competing }: Plan, generator: Generator, directory: string) {
   const standing: Standing[] = []
   for (const contestant of competing) {
-    const missing = contestant.missing()
+    const missing = await contestant.missing()
     if (missing) {
       say(`without ${contestant.name}: ${missing} is not installed`)
       continue
@@ -205,26 +221,24 @@ function planOrUsage(args: string[]): Plan {
 pinSelf()
 const plan = planOrUsage(process.argv.slice(2))
 const machine = await describeMachine()
-const alone = plan.alone.join('-')
-const { measured, sync } = alone ? { measured: [], sync: 0 } : await measureAll(plan)
-const table = alone ? [] : [tables(measured)]
+const { measured, sync } = plan.table ? await measureAll(plan) : { measured: [], sync: 0 }
+const table = plan.table ? [tables(measured)] : []
 if (plan.whole) table.forEach(show)
-const durable = contestants.filter((each) => each.durable).map(({ name }) => name)
-const beside = sideBySide(measured, durable)
-const findings = plan.whole || alone ? await others(plan) : []
+const beside = sideBySide(measured, comparable)
+const findings = plan.whole || plan.alone.length > 0 ? await others(plan) : []
 const goals = [...tableGoals(measured, sync), ...findings.flatMap((finding) => finding.goals)]
 publish({
-  name: alone || (plan.quick ? 'quick' : 'full'),
-  title: alone ? plan.alone.join(', ') : 'Ours beside the others',
+  name: plan.alone.join('-') || (plan.quick ? 'quick' : 'full'),
+  title: plan.alone.join(', ') || 'Ours beside the others',
   directory: plan.results,
   machine: [
     ...machine,
     `load average at the end ${loadavg()[0]?.toFixed(1)}`,
-    ...(alone
-      ? []
-      : [
+    ...(plan.table
+      ? [
           `${plan.rounds} rounds of ${plan.seconds} s a cell, contestants in turns, medians; texts of 1 KB`,
-        ]),
+        ]
+      : []),
   ],
   parts: [
     ...(beside ? [beside] : []),

@@ -104,24 +104,29 @@ const head = [
   'generator',
 ]
 
-/** Where they are compared: as the goals have it. */
-const COMPARED = [
+/** Where peers are compared: as the goals have it, and by one client alone. */
+export const COMPARED = [
   ['read', READ_CONNECTIONS],
   ['create', WRITE_CONNECTIONS],
   ['update', WRITE_CONNECTIONS],
+  ['update', 1],
 ] as const satisfies readonly (readonly [Operation, number])[]
 
+export interface Peer {
+  readonly name: string
+  readonly synced?: boolean
+}
+
 /** Requests a second, for the README; undefined where a cell was not measured. */
-export function sideBySide(all: readonly Measured[], names: readonly string[]): string | undefined {
-  const rows = names.flatMap((name) => {
+export function sideBySide(all: readonly Measured[], peers: readonly Peer[]): string | undefined {
+  const rows = peers.flatMap(({ name, synced }) => {
     const samples = COMPARED.map(([operation, count]) => find(all, name, operation, count))
     const figures = samples.flatMap((sample) => (sample ? [figure(sample.perSecond)] : []))
-    return figures.length === COMPARED.length ? [[name, ...figures]] : []
+    return figures.length === COMPARED.length ? [[name, ...figures, synced ? 'yes' : 'no']] : []
   })
-  const titles = COMPARED.map(([operation, count]) => `${operation}s, ${count} connections`)
-  return rows.length > 1
-    ? `### side by side\n\n${markdownTable(['requests a second', ...titles], rows)}`
-    : undefined
+  const titles = COMPARED.map(([operation, count]) => `${operation}s, ${count}`)
+  const head = ['requests a second, by connections', ...titles, 'on disk when answered']
+  return rows.length > 1 ? `### side by side\n\n${markdownTable(head, rows)}` : undefined
 }
 
 /** A heading and a table for each operation. */

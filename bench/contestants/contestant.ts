@@ -12,17 +12,31 @@ export interface Running {
 
 export interface Contestant {
   readonly name: string
-  /** Ours, or a peer whose answered writes are on the disk too: they stand side by side. */
-  readonly durable?: boolean
+  /** Of ours and of a peer, which stand side by side: whether what it answered is on the disk. */
+  readonly synced?: boolean
   /** Only these, where it has not all of them. */
   readonly operations?: readonly Operation[]
   /** What is not installed, if anything. */
-  readonly missing: () => string | undefined
+  readonly missing: () => string | undefined | Promise<string | undefined>
   /** Started on an empty directory, and filled. */
   readonly start: (directory: string, generator: Generator) => Promise<Running>
 }
 
-/** A server that the generator loads; its processor time is taken beside each sample. */
+/** A sample, with the processor time of the process that is measured. */
+export async function costed(
+  { pid }: ChildProcess,
+  cell: Cell,
+  sampled: () => Promise<Sample>,
+): Promise<Sample> {
+  const before = cpuSeconds(pid)
+  const sample = await sampled()
+  const after = cpuSeconds(pid)
+  if (before === undefined || after === undefined) return sample
+  const answers = sample.perSecond * cell.seconds
+  return { ...sample, serverMicros: ((after - before) * 1e6) / answers }
+}
+
+/** A server that the generator loads. */
 export async function loaded(
   name: string,
   approach: Approach,
@@ -31,13 +45,9 @@ export async function loaded(
 ): Promise<Running> {
   await generator.fill(name, approach)
   return {
-    async measure(cell) {
-      const before = cpuSeconds(child?.pid)
-      const sample = await generator.measure(name, cell)
-      const after = cpuSeconds(child?.pid)
-      if (before === undefined || after === undefined) return sample
-      const answers = sample.perSecond * cell.seconds
-      return { ...sample, serverMicros: ((after - before) * 1e6) / answers }
+    measure(cell) {
+      const sampled = () => generator.measure(name, cell)
+      return child ? costed(child, cell, sampled) : sampled()
     },
     stop: async () => child && stop(child),
   }

@@ -43,7 +43,7 @@ export const etcdDialect: Dialect = {
 
 export const etcd: Contestant = {
   name: 'etcd, JSON gateway',
-  durable: true,
+  synced: true,
   missing: needs('etcd'),
   async start(directory, generator) {
     const [port, peerPort] = [await freePort(), await freePort()]

@@ -51,7 +51,7 @@ const AGENTS = 64
 
 export const ours: Contestant = {
   name: 'agent-home',
-  durable: true,
+  synced: true,
   missing: () => undefined,
   async start(directory, generator) {
     const { child, url } = await startHome(directory)

@@ -2,6 +2,7 @@
 import type { Contestant } from './contestant.ts'
 import { etcd } from './etcd.ts'
 import { bare, gateway, ours } from './home.ts'
+import { libraries } from './libraries.ts'
 import { mcpMemory } from './mcp-memory.ts'
 import { pouchdb } from './pouchdb.ts'
 import { redis } from './redis.ts'
@@ -16,4 +17,5 @@ export const contestants: readonly Contestant[] = [
   redis,
   pouchdb,
   mcpMemory,
+  ...libraries,
 ]

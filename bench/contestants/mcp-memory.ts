@@ -114,6 +114,7 @@ export function mcpMemoryDriver(command: readonly string[]): Driver {
 
 export const mcpMemory: Contestant = {
   name: 'MCP memory server',
+  synced: false,
   missing: needsPeer('mcp-server-memory'),
   start(_, generator) {
     const command = pinned(SERVER_CORE, [process.execPath, peerProgram('mcp-server-memory')])

@@ -32,6 +32,7 @@ export const pouchdbDialect: Dialect = {
 
 export const pouchdb: Contestant = {
   name: 'pouchdb-server',
+  synced: false,
   missing: needsPeer('pouchdb-server'),
   async start(directory, generator) {
     const port = await freePort()

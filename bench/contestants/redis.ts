@@ -63,7 +63,7 @@ const run = promisify(execFile)
 
 export const redis: Contestant = {
   name: 'Redis, appendfsync always',
-  durable: true,
+  synced: true,
   missing: () => needs('redis-server')() ?? needs('redis-cli')(),
   async start(directory, generator) {
     const port = await freePort()

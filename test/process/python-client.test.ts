@@ -10,7 +10,10 @@ import { type FaultyWay, openFaultyWay } from '../client/faulty.ts'
 import { type OpenedHome, openHome } from '../client/opened.ts'
 import { all } from '../client/outcome.ts'
 import { cleanUp, freshDirectory, launch, root } from './program.ts'
-import { type Environment, environmentOf, findPython, folder } from './python.ts'
+import { type Environment, environmentOf, findPython } from './python.ts'
+
+const folder = join(root, 'clients/python')
+const locked = (name: string): string => join(folder, 'locked', `${name}.txt`)
 
 const python = findPython()
 
@@ -23,7 +26,8 @@ describe.skipIf(python === undefined)('the client for Python', () => {
   let opened: OpenedHome
   let way: FaultyWay
   beforeAll(async () => {
-    environment = await environmentOf(python ?? '')
+    // What it takes to build and use the package is kept for environments that reach no network.
+    environment = await environmentOf(python ?? '', 'python', locked('tests'), locked('build'))
     opened = await openHome()
     way = await openFaultyWay(opened.port)
   })

@@ -1,14 +1,14 @@
-/** The Python of this machine, and an environment of our own with what is locked. */
+/** The Python of this machine, and environments of our own with what is locked. */
 import { execFile, execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
-import { root } from './program.ts'
 
 const run = promisify(execFile)
 
-export const folder = join(root, 'clients/python')
+const root = fileURLToPath(new URL('../..', import.meta.url))
 
 const NAMES = ['python3', 'python', ...[14, 13, 12, 11, 10].map((minor) => `python3.${minor}`)]
 
@@ -34,29 +34,37 @@ export function findPython(): string | undefined {
   return undefined
 }
 
-const locked = (name: string): string => join(folder, 'locked', `${name}.txt`)
-
 export interface Environment {
   readonly python: string
-  /** Packages for pip, which need no network: what builds the client, and what it needs. */
+  /** Packages for pip, which need no network. */
   readonly wheels: string
 }
 
-/** Made once, and again when what is locked changes. */
-export async function environmentOf(python: string): Promise<Environment> {
-  const sources = [python, ...['build', 'tests'].map((name) => readFileSync(locked(name), 'utf8'))]
+/**
+ * An environment with what a file locks, and what another one locks as packages beside it. Made
+ * once, and again when either changes.
+ */
+export async function environmentOf(
+  python: string,
+  name: string,
+  installed: string,
+  kept?: string,
+): Promise<Environment> {
+  const locked = kept === undefined ? [installed] : [installed, kept]
+  const sources = [python, ...locked.map((path) => readFileSync(path, 'utf8'))]
   const id = createHash('sha256').update(sources.join('\n')).digest('hex').slice(0, 16)
-  const place = join(root, 'node_modules/.cache/python', id)
+  const all = join(root, 'node_modules/.cache', name)
+  const place = join(all, id)
   const made = { python: join(place, 'bin/python'), wheels: join(place, 'wheels') }
   const whole = join(place, 'whole')
   if (existsSync(whole)) return made
-  rmSync(join(root, 'node_modules/.cache/python'), { recursive: true, force: true })
+  rmSync(all, { recursive: true, force: true })
   const pip = (...args: readonly string[]) =>
     run(made.python, ['-m', 'pip', '--disable-pip-version-check', '--quiet', ...args])
   await run(python, ['-m', 'venv', place])
-  await pip('install', '--require-hashes', '--no-deps', '-r', locked('tests'))
+  await pip('install', '--require-hashes', '--no-deps', '-r', installed)
   const only = ['--require-hashes', '--no-deps', '--only-binary', ':all:']
-  await pip('download', ...only, '-d', made.wheels, '-r', locked('build'))
+  if (kept !== undefined) await pip('download', ...only, '-d', made.wheels, '-r', kept)
   writeFileSync(whole, '')
   return made
 }
