@@ -57,6 +57,28 @@ test('a transaction whose session ends before its commit changed nothing', async
   await expect(failed).rejects.not.toThrow(OutcomeUnknown)
 })
 
+test.each([
+  ['08006', 'connection to the remote node failed'],
+  ['XX000', 'could not commit transaction for shard 102008 on at least one active node'],
+  ['XX000', 'server closed the connection unexpectedly'],
+])(
+  '%s of a server behind ours leaves a write unknown, and our connection whole',
+  async (code, why) => {
+    const pid = unprepared<{ pid: number }>('SELECT pg_backend_pid() AS pid')
+    const alone = openConnections(hostsOf(inject('postgresUrl')), 1, 'agent-home test')
+    const before = await alone.read(pid)
+    const lost = unprepared(
+      `DO $$ BEGIN RAISE EXCEPTION '${why}' USING ERRCODE = '${code}'; END $$`,
+    )
+    await expect(alone.write(lost)).rejects.toThrow(OutcomeUnknown)
+    const failed = alone.transact((ask) => ask(lost))
+    await expect(failed).rejects.toThrow(StoreUnavailable)
+    await expect(failed).rejects.not.toThrow(OutcomeUnknown)
+    expect(await alone.read(pid)).toEqual(before)
+    await alone.close()
+  },
+)
+
 test.each(['57014', '53300', '25006'])('%s is the server’s trouble, and passes', async (code) => {
   await expect(connections.write(raise(code))).rejects.toThrow(StoreUnavailable)
   expect(await connections.read(one)).toEqual([{ one: 1 }])

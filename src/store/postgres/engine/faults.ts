@@ -17,6 +17,11 @@ const DISK_FULL = '53100'
 /** The session ended, or the server does not know whether it committed. */
 const CUT_OFF = /^(08|57P|40003)/
 
+/** A coordinator lost a server of its cluster. It says so as an internal error, in libpq's words. */
+const LOST_SERVER =
+  /^(could not (commit transaction|receive data|send data)|server closed|connection not open|no connection to|SSL )/
+const INTERNAL = 'XX000'
+
 const codeOf = (error: unknown): string | undefined =>
   error instanceof pg.DatabaseError ? error.code : undefined
 
@@ -63,12 +68,21 @@ const isOfConnection = (error: unknown): boolean =>
   (error instanceof Error &&
     (DRIVER_MESSAGES.has(error.message) || ('code' in error && isOfSocket(error.code))))
 
+const isServerLost = (error: unknown): boolean =>
+  error instanceof pg.DatabaseError && error.code === INTERNAL && LOST_SERVER.test(error.message)
+
 const isCutOff = (error: unknown): boolean =>
-  isOfConnection(error) || CUT_OFF.test(codeOf(error) ?? '')
+  isOfConnection(error) || CUT_OFF.test(codeOf(error) ?? '') || isServerLost(error)
+
+/** The server goes on: what was cut off is behind it, as a server of a cluster is. */
+const isAnswered = (error: unknown): boolean =>
+  error instanceof pg.DatabaseError && error.severity === 'ERROR'
 
 /** The connection cannot be used any more. */
-export const breaksConnection = (error: unknown): boolean =>
-  isCutOff(originOf(error)) || isReadOnly(error)
+export const breaksConnection = (error: unknown): boolean => {
+  const origin = originOf(error)
+  return (isCutOff(origin) && !isAnswered(origin)) || isReadOnly(error)
+}
 
 /** `changes`: the statement may have been committed although its answer was lost. */
 export function translate(error: unknown, changes: boolean): unknown {
