@@ -2,7 +2,7 @@
 import { readProgramFile } from '../program-files.ts'
 
 /** The schema version of both engines. It increases with each change. */
-export const SCHEMA = 23
+export const SCHEMA = 24
 
 export const schemaOf = (engine: 'sqlite' | 'postgres'): string =>
   readProgramFile(`./${engine}/schema.sql`, import.meta.url)

@@ -183,7 +183,7 @@ test('of a birth that fails, the error is told as it is', async () => {
   const stray = { ...twice, operatorTokenHash: twice.agentTokenHash }
   await expect(bear(stray, noLimits, NOON)).rejects.toThrow('duplicate key')
   const joined = newBirth({ account: { join: 'no such account' } })
-  await expect(bear(joined, noLimits, NOON)).rejects.toThrow('foreign key')
+  await expect(bear(joined, noLimits, NOON)).rejects.toThrow('the account was deleted')
 })
 
 test('the last birth that a limit allows is another’s, who is quicker by less than a commit', async () => {

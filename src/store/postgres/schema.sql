@@ -77,8 +77,9 @@ CREATE TABLE IF NOT EXISTS operator_replacements (
   agent_id TEXT COLLATE "C" PRIMARY KEY REFERENCES agents (agent_id),
   key_hash TEXT NOT NULL,
   salt TEXT NOT NULL,
-  replaced_hash TEXT NOT NULL UNIQUE
+  replaced_hash TEXT NOT NULL
 );
+CREATE INDEX IF NOT EXISTS operator_replacements_by_token ON operator_replacements (replaced_hash);
 
 -- Rows that one transaction at a time locks: births and arrivals in the gateway are counted.
 CREATE TABLE IF NOT EXISTS gates (name TEXT PRIMARY KEY);

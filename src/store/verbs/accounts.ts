@@ -11,6 +11,12 @@ export const lockAccount = statement<{ email: string }>(
   'SELECT email FROM accounts WHERE id = $1 FOR UPDATE',
 )
 
+/** For what belongs to an account from now on, and must not outlast it. Throws if there is none. */
+export function* holdAccount(accountId: string): Verb<void> {
+  const [account] = yield* ask(lockAccount, accountId)
+  if (!account) throw new Error('the account was deleted')
+}
+
 export const endOtherSessions = statement<{ id: string }>(
   'DELETE FROM sessions WHERE account_id = $1 AND id <> $2 RETURNING id',
 )

@@ -2,21 +2,20 @@
 import type { ActivityAnswer, DayOfActivity, OwnedAgent, Page } from '../port/activity.ts'
 import type { Identity } from '../port/home.ts'
 import { type OwnedAgentRow, ownedAgentOf } from '../rows.ts'
-import { AGENT_COLUMNS, refuse } from './controls.ts'
+import { agentColumns, refuse } from './controls.ts'
 import { ask, statement, type Verb } from './verb.ts'
 
 const list = statement<OwnedAgentRow>(`
-  SELECT a.*, coalesce(c.reads, 0) AS reads, coalesce(c.conflicts, 0) AS conflicts,
+  SELECT ${agentColumns('agents.agent_id')},
+    coalesce(c.reads, 0) AS reads, coalesce(c.conflicts, 0) AS conflicts,
     coalesce(c.refusals, 0) AS refusals,
-    coalesce((SELECT day_writes FROM homes h WHERE h.agent_id = a.id AND h.day = $4), 0) AS writes,
-    (SELECT seen_at FROM daily_calls s WHERE s.agent_id = a.id ORDER BY s.day DESC LIMIT 1)
+    coalesce((SELECT day_writes FROM homes h WHERE h.agent_id = agents.agent_id AND h.day = $4), 0)
+      AS writes,
+    (SELECT seen_at FROM daily_calls s WHERE s.agent_id = agents.agent_id ORDER BY day DESC LIMIT 1)
       AS seen_at
-  FROM (
-    SELECT ${AGENT_COLUMNS} FROM agents WHERE account_id = $1 AND agent_id > $2
-    ORDER BY agent_id LIMIT CAST($3 AS BIGINT)
-  ) AS a
-  LEFT JOIN daily_calls c ON c.agent_id = a.id AND c.day = $4
-  ORDER BY a.id`)
+  FROM agents LEFT JOIN daily_calls c ON c.agent_id = agents.agent_id AND c.day = $4
+  WHERE account_id = $1 AND agents.agent_id > $2
+  ORDER BY agents.agent_id LIMIT CAST($3 AS BIGINT)`)
 
 const byDay = statement<DayOfActivity>(`
   SELECT day, CAST(sum(reads) AS BIGINT) AS reads, CAST(sum(writes) AS BIGINT) AS writes,

@@ -14,7 +14,7 @@ import type {
   ProfileAnswer,
 } from '../port/home.ts'
 import { type AgentRow, endOf, profileAnswer } from '../rows.ts'
-import { rememberAddress } from './accounts.ts'
+import { holdAccount, rememberAddress } from './accounts.ts'
 import { AGENT_COLUMNS, takeControl } from './controls.ts'
 import { ask, type Statement, statement, type Verb } from './verb.ts'
 
@@ -26,14 +26,14 @@ const countUnder = statement<Pick<AgentRow, 'memory_count' | 'bytes'>>(`
   SELECT count(*) AS memory_count, CAST(coalesce(sum(size), 0) AS BIGINT) AS bytes FROM memories
   WHERE agent_id = $1 AND key >= $2 AND key < $3 AND NOT deleted`)
 
-interface BirthRow extends Omit<BirthRecord, 'rotated'> {
-  /** 1 on SQLite. */
-  rotated: boolean | number
-}
+const findBirth = statement<Omit<BirthRecord, 'rotated'>>(
+  'SELECT agent_id AS "agentId", fingerprint, salt FROM births WHERE key_hash = $1',
+)
 
-const findBirth = statement<BirthRow>(`
-  SELECT b.agent_id AS "agentId", b.fingerprint, b.salt, a.rotated
-  FROM births b JOIN agents a ON a.agent_id = b.agent_id WHERE b.key_hash = $1`)
+/** 1 on SQLite. */
+const isRotated = statement<{ rotated: boolean | number }>(
+  'SELECT rotated FROM agents WHERE agent_id = $1',
+)
 
 /** Null: the oldest of none. */
 type CountRow = Readonly<Record<keyof BirthCount, number | null>>
@@ -105,7 +105,10 @@ const eraseInTurn: readonly Statement<never>[] = [
 /** The account's id; null without an account; undefined if it already exists. */
 function* accountOf({ account }: Birth, now: number): Verb<string | null | undefined> {
   if (!account) return null
-  if ('join' in account) return account.join
+  if ('join' in account) {
+    yield* holdAccount(account.join)
+    return account.join
+  }
   const { id, email, passwordHash } = account.create
   const [added] = yield* ask(addAccount, id, email, passwordHash, now)
   return added?.id
@@ -127,8 +130,9 @@ const isLimited = ({ perAddress, perNetwork, inAll }: BirthLimits): boolean =>
 
 export const agentReads = {
   *findBirth(keyHash: string): Verb<BirthRecord | undefined> {
-    const [row] = yield* ask(findBirth, keyHash)
-    return row && { ...row, rotated: Boolean(row.rotated) }
+    const [birth] = yield* ask(findBirth, keyHash)
+    const [agent] = birth ? yield* ask(isRotated, birth.agentId) : []
+    return birth && agent && { ...birth, rotated: Boolean(agent.rotated) }
   },
 
   *countBirths({ bornFrom, bornWithin }: Birthplace, since: number): Verb<BirthCount> {

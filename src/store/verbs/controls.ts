@@ -54,9 +54,13 @@ export function* takeControl({ agentId, tokenHash }: Identity): Verb<Refused | u
   return refusalOf(row?.kind, row?.status)
 }
 
-export const AGENT_COLUMNS = `agent_id AS id, name, purpose, symbol, status, created_at, updated_at,
-  (SELECT memories FROM homes h WHERE h.agent_id = agents.agent_id) AS memory_count,
-  (SELECT bytes + vectors FROM homes h WHERE h.agent_id = agents.agent_id) AS bytes`
+/** `agent`: whose home is counted, a parameter where it is one agent's. */
+export const agentColumns = (agent: string): string => `
+  agents.agent_id AS id, name, purpose, symbol, status, created_at, updated_at,
+  (SELECT memories FROM homes h WHERE h.agent_id = ${agent}) AS memory_count,
+  (SELECT bytes + vectors FROM homes h WHERE h.agent_id = ${agent}) AS bytes`
+
+export const AGENT_COLUMNS = agentColumns('$1')
 
 /** The time of a change never decreases. */
 const LATER = (parameter: string): string =>

@@ -17,8 +17,8 @@ interface DeletedRow {
 /** Columns are looked up by primary key, since a join may read the whole log of a home. */
 const list = statement<DeletedRow>(`
   SELECT m.key, m.version, m.updated_at AS deleted_at,
-    (SELECT l.author FROM log l WHERE l.agent_id = m.agent_id AND l.n = m.n) AS author,
-    (SELECT l.previous FROM log l WHERE l.agent_id = m.agent_id AND l.n = m.n) AS previous
+    (SELECT l.author FROM log l WHERE l.agent_id = $1 AND l.n = m.n) AS author,
+    (SELECT l.previous FROM log l WHERE l.agent_id = $1 AND l.n = m.n) AS previous
   FROM memories m
   WHERE m.agent_id = $1 AND m.key > $2 AND m.key >= $3 AND m.key < $4 AND m.deleted
     AND m.n IS NOT NULL

@@ -44,7 +44,7 @@ const drop = statement<{ bytes: number }>(
 
 const dropAged = statement<{ bytes: number }>(`
   DELETE FROM vectors AS v WHERE v.agent_id = $1 AND NOT EXISTS (
-    SELECT 1 FROM memories m WHERE m.agent_id = v.agent_id AND m.key = v.key
+    SELECT 1 FROM memories m WHERE m.agent_id = $1 AND m.key = v.key
       AND m.version = v.version AND NOT m.deleted
   ) RETURNING length(vector) AS bytes`)
 

@@ -15,6 +15,7 @@ import {
   USE_MS,
 } from '../port/keys.ts'
 import { namedKeyText } from '../rows.ts'
+import { agentReads } from './agents.ts'
 import { doneBy, type LogEvent, refuse, takeControl } from './controls.ts'
 import { forgetRecords } from './oauth.ts'
 import { ask, statement, type Verb } from './verb.ts'
@@ -69,9 +70,11 @@ const replacementOf = statement<{ keyHash: string; salt: string; replacedHash: s
   SELECT key_hash AS "keyHash", salt, replaced_hash AS "replacedHash"
   FROM operator_replacements WHERE agent_id = $1`)
 
-const replacementBy = statement<Replacement>(`
+export const REPLACEMENT_BY_TOKEN = `
   SELECT agent_id AS "agentId", key_hash AS "keyHash", salt
-  FROM operator_replacements WHERE replaced_hash = $1`)
+  FROM operator_replacements WHERE replaced_hash = $1`
+
+const replacementBy = statement<Replacement>(REPLACEMENT_BY_TOKEN)
 
 const recordReplacement = statement(`
   INSERT INTO operator_replacements (agent_id, key_hash, salt, replaced_hash)
@@ -82,8 +85,7 @@ const forgetReplacement = statement('DELETE FROM operator_replacements WHERE age
 
 /** The agent stays in the account whose owner replaced the token. */
 const leaveOthers = statement(`
-  UPDATE agents SET rotated = true,
-    account_id = (SELECT a.id FROM accounts a WHERE a.id = account_id AND a.email = $2)
+  UPDATE agents SET rotated = true, account_id = CASE WHEN account_id = $2 THEN account_id END
   WHERE agent_id = $1`)
 
 function* isFull(agentId: string): Verb<boolean> {
@@ -167,7 +169,8 @@ export const operatorWrites = (logEvent: LogEvent) => ({
     if (refused) return { outcome: 'revoked' }
     yield* ask(renewOperatorToken, agentId, token.tokenHash)
     yield* ask(recordReplacement, agentId, keyHash, salt, tokenHash)
-    yield* ask(leaveOthers, agentId, account)
+    const owner = account === undefined ? undefined : yield* agentReads.findAccount(account)
+    yield* ask(leaveOthers, agentId, owner?.id)
     yield* logEvent(doneBy(identity), 'replace_operator_key', now)
     return { outcome: 'replaced' }
   },

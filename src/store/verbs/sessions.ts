@@ -8,7 +8,7 @@ import {
   SESSIONS_PER_ACCOUNT,
   type Session,
 } from '../port/sessions.ts'
-import { endOtherSessions, lockAccount, rememberAddress } from './accounts.ts'
+import { endOtherSessions, holdAccount, lockAccount, rememberAddress } from './accounts.ts'
 import { type LogEvent, takeControl } from './controls.ts'
 import { ask, statement, type Verb } from './verb.ts'
 
@@ -62,7 +62,7 @@ interface OwnerRow {
 
 const findOwner = statement<OwnerRow>(`
   SELECT c.token_hash AS "tokenHash", a.status,
-    coalesce((SELECT last_event FROM homes h WHERE h.agent_id = a.agent_id), 0) AS "lastEvent"
+    coalesce((SELECT last_event FROM homes h WHERE h.agent_id = $1), 0) AS "lastEvent"
   FROM agents a JOIN credentials c ON c.agent_id = a.agent_id AND c.kind = 'operator'
   WHERE a.agent_id = $1 AND a.account_id = $2`)
 
@@ -90,23 +90,41 @@ export const sessionReads = {
   },
 }
 
+/** Returns whose it is. */
+export function* startSession(
+  { tokenHash, id, accountId, addressHash, userAgent, place, expiresAt }: NewSession,
+  replacedTokenHash: string | undefined,
+  now: number,
+): Verb<Author> {
+  const [account] = yield* ask(lockAccount, accountId)
+  yield* ask(endExpired, now)
+  if (replacedTokenHash !== undefined) yield* ask(endReplaced, replacedTokenHash)
+  yield* ask(add, tokenHash, id, accountId, userAgent, place, now, expiresAt)
+  yield* ask(endOldest, accountId)
+  yield* rememberAddress(accountId, addressHash, now)
+  return { as: 'operator', via: 'console', account: account?.email ?? '' }
+}
+
+/** In the homes of the account. */
+export function* logSignIn(
+  logEvent: LogEvent,
+  accountId: string,
+  by: Author,
+  now: number,
+): Verb<void> {
+  for (const { agent_id: agentId } of yield* ask(loggedAgents, accountId)) {
+    yield* logEvent({ agentId, by }, 'sign_in', now)
+  }
+}
+
 export const sessionWrites = (logEvent: LogEvent) => ({
   *createSession(
     session: NewSession,
     replacedTokenHash: string | undefined,
     now: number,
   ): Verb<void> {
-    const { tokenHash, id, accountId, addressHash, userAgent, place, expiresAt } = session
-    const [account] = yield* ask(lockAccount, accountId)
-    yield* ask(endExpired, now)
-    if (replacedTokenHash !== undefined) yield* ask(endReplaced, replacedTokenHash)
-    yield* ask(add, tokenHash, id, accountId, userAgent, place, now, expiresAt)
-    yield* ask(endOldest, accountId)
-    yield* rememberAddress(accountId, addressHash, now)
-    const by: Author = { as: 'operator', via: 'console', account: account?.email ?? '' }
-    for (const { agent_id: agentId } of yield* ask(loggedAgents, accountId)) {
-      yield* logEvent({ agentId, by }, 'sign_in', now)
-    }
+    const by = yield* startSession(session, replacedTokenHash, now)
+    yield* logSignIn(logEvent, session.accountId, by, now)
   },
 
   *touchSession(sessionId: string, expiresAt: number, now: number): Verb<void> {
@@ -132,6 +150,7 @@ export const sessionWrites = (logEvent: LogEvent) => ({
   /** Adds the agent to the account, unless it is in another. */
   *attachAgent(identity: Identity, accountId: string): Verb<AttachAnswer> {
     if (yield* takeControl(identity)) return { outcome: 'revoked' }
+    yield* holdAccount(accountId)
     const [attached] = yield* ask(attach, identity.agentId, accountId)
     return { outcome: attached ? 'attached' : 'attached_elsewhere' }
   },

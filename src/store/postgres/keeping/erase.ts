@@ -25,8 +25,9 @@ const giveUp = statement(`
   ${GIVEN_UP} SELECT count(*) FROM freed`)
 
 const relink = statement(`
-  UPDATE log SET previous = ($3::BIGINT[])[array_position($2::BIGINT[], n)]
-  WHERE agent_id = $1 AND n = ANY($2::BIGINT[])`)
+  UPDATE log l SET previous = t.previous
+  FROM unnest($2::BIGINT[], $3::BIGINT[]) AS t (n, previous)
+  WHERE l.agent_id = $1 AND l.n = ANY($2::BIGINT[]) AND l.n = t.n`)
 
 async function remove(ask: Ask, agentId: string, { gone, relinked }: Erased<Link>): Promise<void> {
   const places = gone.map(({ n }) => n)

@@ -18,13 +18,16 @@ const HELD = `held AS (
 )`
 
 const FREED = `
-  UPDATE homes SET history = history - (SELECT coalesce(sum(size), 0)::BIGINT FROM freed)
-  WHERE agent_id = $1 RETURNING bytes + history + vectors AS bytes`
+  counted AS (
+    UPDATE homes SET history = history - (SELECT coalesce(sum(size), 0)::BIGINT FROM freed)
+    WHERE agent_id = $1 RETURNING bytes + history + vectors AS bytes
+  )
+  SELECT bytes`
 
 const dropSurplus = statement<{ bytes: number }>(`
   WITH RECURSIVE ${HELD}, ${chainOf('m.key = ANY($2::TEXT[])', 'NULL')},
   aged AS (SELECT n FROM chain WHERE nth > $3),
-  ${GIVEN_UP} ${FREED}`)
+  ${GIVEN_UP}, ${FREED} FROM counted`)
 
 const AGED_AT_ONCE = 1_000
 
@@ -41,7 +44,7 @@ const dropOldest = statement<{ bytes: number; dropped: number }>(`
         SELECT o.n, o.size FROM log o LEFT JOIN LATERAL (
           SELECT n FROM memories WHERE agent_id = $1 AND key = o.key OFFSET 0
         ) AS m ON true
-        WHERE o.agent_id = (SELECT agent_id FROM held) AND o.kept AND m.n IS DISTINCT FROM o.n
+        WHERE o.agent_id = $1 AND o.kept AND m.n IS DISTINCT FROM o.n
           AND NOT ${isStaged('o.n')}
         ORDER BY o.n LIMIT ${AGED_AT_ONCE}
       ) AS oldest
@@ -49,7 +52,7 @@ const dropOldest = statement<{ bytes: number; dropped: number }>(`
     WHERE older < (SELECT bytes FROM held)
       - CASE WHEN nth > ${AHEAD} THEN $2::BIGINT ELSE $3::BIGINT END
   ),
-  ${GIVEN_UP} ${FREED}, (SELECT count(*) FROM freed) AS dropped`)
+  ${GIVEN_UP}, ${FREED}, (SELECT count(*) FROM freed) AS dropped FROM counted`)
 
 /** Rows that are versions stay. */
 const dropEvents = statement(`
@@ -58,9 +61,12 @@ const dropEvents = statement(`
       base = coalesce((SELECT hash FROM log WHERE agent_id = $1 AND n = $2), h.base)
     FROM homes was WHERE h.agent_id = $1 AND was.agent_id = $1 AND h.first_event <= $2
     RETURNING was.first_event
+  ),
+  dropped AS (
+    DELETE FROM log
+    WHERE agent_id = $1 AND n >= (SELECT first_event FROM moved) AND n <= $2 AND NOT kept
   )
-  DELETE FROM log
-  WHERE agent_id = $1 AND n >= (SELECT first_event FROM moved) AND n <= $2 AND NOT kept`)
+  SELECT`)
 
 /**
  * Together with their retained versions. Memories created later start above the highest of them.
@@ -68,7 +74,7 @@ const dropEvents = statement(`
 const forgetDeletes = statement<{ bytes: number }>(`
   WITH RECURSIVE ${HELD},
   oldest AS (
-    SELECT key FROM memories WHERE agent_id = (SELECT agent_id FROM held) AND deleted
+    SELECT key FROM memories WHERE agent_id = $1 AND deleted
     ORDER BY updated_at, key LIMIT (SELECT greatest(deleted - $2, 0) FROM held)
   ),
   ${chainOf('m.key IN (SELECT key FROM oldest)', 'NULL')},
@@ -77,11 +83,14 @@ const forgetDeletes = statement<{ bytes: number }>(`
   forgotten AS (
     DELETE FROM memories m WHERE m.agent_id = $1 AND m.key = ANY(ARRAY(SELECT key FROM oldest))
     RETURNING m.version
+  ),
+  counted AS (
+    UPDATE homes SET history = history - (SELECT coalesce(sum(size), 0)::BIGINT FROM freed),
+      deleted = deleted - (SELECT count(*) FROM forgotten),
+      floor = greatest(floor, (SELECT max(version) FROM forgotten))
+    WHERE agent_id = $1 RETURNING bytes + history + vectors AS bytes
   )
-  UPDATE homes SET history = history - (SELECT coalesce(sum(size), 0)::BIGINT FROM freed),
-    deleted = deleted - (SELECT count(*) FROM forgotten),
-    floor = greatest(floor, (SELECT max(version) FROM forgotten))
-  WHERE agent_id = $1 RETURNING bytes + history + vectors AS bytes`)
+  SELECT bytes FROM counted`)
 
 /** What a change added: versions, bytes, and event numbers. */
 export interface Grown {

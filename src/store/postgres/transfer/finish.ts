@@ -46,11 +46,11 @@ interface Linked extends Taken {
   readonly hash: Uint8Array
 }
 
-/** By array position: joined with a list, the planner may read the whole log. */
+/** Named in the array too: joined with the list alone, the planner may read the whole log. */
 const number = statement(`
-  UPDATE log SET n = ($3::BIGINT[])[array_position($2::BIGINT[], n)],
-    hash = ($4::BYTEA[])[array_position($2::BIGINT[], n)]
-  WHERE agent_id = $1 AND n = ANY($2::BIGINT[])`)
+  UPDATE log l SET n = t.n, hash = t.hash
+  FROM unnest($2::BIGINT[], $3::BIGINT[], $4::BYTEA[]) AS t (was, n, hash)
+  WHERE l.agent_id = $1 AND l.n = ANY($2::BIGINT[]) AND l.n = t.was`)
 
 /** What staged rows were committed to. */
 const contentsAt = statement<{ n: number; content: Uint8Array | null }>(
@@ -59,13 +59,13 @@ const contentsAt = statement<{ n: number; content: Uint8Array | null }>(
 
 /** Rewrites a staged row as the next version of its key, whatever it was staged as. */
 const follow = statement(`
-  UPDATE log SET operation = ($11::TEXT[])[array_position($3::BIGINT[], n)], author = $2, event = NULL, event_author = NULL,
-    (n, previous, version, memory_id, created_at, updated_at, happened_at, hash) = (
-      SELECT ($4::BIGINT[])[at], ($5::BIGINT[])[at], ($6::BIGINT[])[at], ($7::TEXT[])[at],
-        ($8::BIGINT[])[at], ($9::BIGINT[])[at], ($10::BIGINT[])[at], ($12::BYTEA[])[at]
-      FROM array_position($3::BIGINT[], n) AS at
-    )
-  WHERE agent_id = $1 AND n = ANY($3::BIGINT[])`)
+  UPDATE log l SET author = $2, event = NULL, event_author = NULL, n = t.n,
+    previous = t.previous, version = t.version, memory_id = t.memory_id, created_at = t.created_at,
+    updated_at = t.updated_at, happened_at = t.happened_at, operation = t.operation, hash = t.hash
+  FROM unnest($3::BIGINT[], $4::BIGINT[], $5::BIGINT[], $6::BIGINT[], $7::TEXT[], $8::BIGINT[],
+      $9::BIGINT[], $10::BIGINT[], $11::TEXT[], $12::BYTEA[])
+    AS t (was, n, previous, version, memory_id, created_at, updated_at, happened_at, operation, hash)
+  WHERE l.agent_id = $1 AND l.n = ANY($3::BIGINT[]) AND l.n = t.was`)
 
 interface Doing extends Pick<Importing, 'identity' | 'order' | 'now'> {
   readonly ask: Ask
