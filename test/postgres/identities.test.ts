@@ -67,7 +67,7 @@ const asking = async () => []
 
 test.each(['revoked', 'paused'])('a token that was refused as %s is forgotten', async (outcome) => {
   const { known } = timed()
-  const { checked, forgetting } = identityVerbs(asking, known)
+  const { checked, forgetting } = identityVerbs(asking, known, false)
   known.remember(identityOf('a'))
   known.remember(identityOf('b'))
   await checked(identityOf('a'), Promise.resolve({ outcome }))
@@ -78,7 +78,7 @@ test.each(['revoked', 'paused'])('a token that was refused as %s is forgotten', 
 
 test('a token that was let in stays known, until what it may do is changed', async () => {
   const { known } = timed()
-  const { checked, forgetting } = identityVerbs(asking, known)
+  const { checked, forgetting } = identityVerbs(asking, known, false)
   known.remember(identityOf('a'))
   const answer = Promise.resolve({ outcome: 'profile' })
   expect(await checked(identityOf('a'), answer)).toEqual({ outcome: 'profile' })
@@ -89,7 +89,7 @@ test('a token that was let in stays known, until what it may do is changed', asy
 
 test('an unknown token is asked for each time', async () => {
   const { known } = timed()
-  const { identify } = identityVerbs(asking, known)
+  const { identify } = identityVerbs(asking, known, false)
   expect(await identify('nobody')).toBeUndefined()
   expect(known.find('nobody')).toBeUndefined()
 })

@@ -6,6 +6,7 @@ import type { Identity } from '../port/home.ts'
 import { agentErasure } from '../verbs/agents.ts'
 import { type Connections, statement } from './engine/connections.ts'
 import { run } from './engine/run.ts'
+import type { enterTokens } from './sharded.ts'
 
 /** Rows per slice; more would delay the WAL of other commits. */
 const AT_ONCE = 128
@@ -63,12 +64,14 @@ export async function eraseLeft(connections: Connections, committed: () => void)
 
 /** `gone`: called when its tokens are invalid. */
 export const eraseAgentVerb =
-  (connections: Connections, committed: () => void) =>
+  (connections: Connections, committed: () => void, forgetTokens: typeof enterTokens) =>
   async (identity: Identity, gone: () => void) => {
     const { transact, alone } = connections
-    const answer = await transact((ask) => run(ask, agentErasure.eraseAgent(identity))).finally(
-      gone,
-    )
+    const answer = await transact(async (ask) => {
+      const erased = await run(ask, agentErasure.eraseAgent(identity))
+      await forgetTokens(ask, identity)
+      return erased
+    }).finally(gone)
     if (answer.outcome === 'revoked') return answer
     committed()
     await eraseRest(connections, identity.agentId, committed)

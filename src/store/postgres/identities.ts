@@ -6,9 +6,10 @@ import { LRUCache } from 'lru-cache'
 import { refusalOf } from '../answers.ts'
 import { CREDENTIAL, type CredentialRow, identityOf } from '../credentials.ts'
 import type { AgentStatus, Identity, Refused, TokenKind } from '../port/home.ts'
-import { type Ask, statement } from './engine/connections.ts'
+import type { Ask } from './engine/connections.ts'
+import { byToken, findByToken } from './sharded.ts'
 
-const selectIdentity = statement<CredentialRow>(
+const identity = byToken<CredentialRow>(
   `SELECT ${CREDENTIAL} FROM credentials WHERE token_hash = $1`,
 )
 
@@ -62,9 +63,11 @@ export function rememberIdentities(stopwatch: () => number): Identities {
   }
 }
 
-export function identityVerbs(ask: Ask, known: Identities) {
+export function identityVerbs(read: Ask, known: Identities, sharded: boolean) {
+  const find = findByToken(read, sharded, identity)
+
   async function lookUp(tokenHash: string): Promise<Identity | undefined> {
-    const [row] = await ask(selectIdentity, tokenHash)
+    const row = await find(tokenHash)
     if (!row) return undefined
     const found = identityOf(tokenHash, row)
     known.remember(found)

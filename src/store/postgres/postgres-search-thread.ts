@@ -12,14 +12,15 @@ import { memoryReads } from './keeping/memories.ts'
 export interface SearchThreadData {
   readonly databaseUrl: string
   readonly cacheBytes: number
+  readonly sharded: boolean
 }
 
 /** Connections per node: texts are read in slices, one search at a time. */
 const CONNECTIONS = 2
 
-const { databaseUrl, cacheBytes } = workerData as SearchThreadData
+const { databaseUrl, cacheBytes, sharded } = workerData as SearchThreadData
 const connections = openConnections(hostsOf(databaseUrl), CONNECTIONS, 'agent-home search')
-const { listMemories, readMemory } = memoryReads(connections)
+const { listMemories, readMemory } = memoryReads(connections, sharded)
 
 answerSearches({
   source: {

@@ -1,17 +1,21 @@
 /** The PostgreSQL engine: any number of nodes on one database. */
 import { createKeyedQueue } from '../../keyed-queue.ts'
-import type { ActivityStore, CountedCalls } from '../port/activity.ts'
 import { StoreRefused, StoreUnavailable } from '../port/errors.ts'
 import type { HomeStore, Identity } from '../port/home.ts'
 import type { HostStore } from '../port/host.ts'
 import type { EventStore } from '../port/keeping/events.ts'
 import type { MemoryStore } from '../port/keeping/memories.ts'
+import type { Replacement } from '../port/keys.ts'
 import type { OAuthStore } from '../port/oauth.ts'
 import type { HomeBounds, Progress, Store, StoreOptions, Totals } from '../port/store.ts'
 import { rollBackVerb } from '../rollback.ts'
 import { type Searcher, startSearcher } from '../search/searcher.ts'
+import { agentWrites } from '../verbs/agents.ts'
+import type { LogEvent } from '../verbs/controls.ts'
+import { REPLACEMENT_BY_TOKEN } from '../verbs/keys.ts'
 import type { Asked } from '../verbs/verb.ts'
 import { allReads, otherWrites, tokenWrites } from '../verbs/verbs.ts'
+import { countCallsVerb } from './count-calls.ts'
 import { type Connections, openConnections, statement } from './engine/connections.ts'
 import { isDuplicate } from './engine/faults.ts'
 import { type Hosts, hostsOf, locationOf } from './engine/hosts.ts'
@@ -22,37 +26,15 @@ import { eraseAgentVerb, eraseLeft } from './erase-agent.ts'
 import { type Identities, identityVerbs, rememberIdentities } from './identities.ts'
 import { changeVerb } from './keeping/changes.ts'
 import { eraseVerb } from './keeping/erase.ts'
-import { eventStatements, eventVerbs, logEvents, newsVerbs } from './keeping/homes.ts'
+import { eventStatements, eventVerbs, logEvents, newsVerbs, recordVerbs } from './keeping/homes.ts'
 import { memoryReads } from './keeping/memories.ts'
 import { versionStatements, versionVerbs } from './keeping/versions.ts'
-import { writeVerb } from './keeping/write-memory.ts'
+import { lockedWriteVerb, writeVerb } from './keeping/write-memory.ts'
 import { prepareServer } from './schema/migrations.ts'
+import { byToken, createSessionVerb, enterTokens, findByToken, isSharded } from './sharded.ts'
 import { sweepAhead } from './transfer/ahead.ts'
 import { countErasures, openExport } from './transfer/export.ts'
 import { importVerb } from './transfer/import.ts'
-
-/** Rows are locked in one order, so that nodes counting at the same time cannot deadlock. */
-const countCalls = statement(`
-  INSERT INTO daily_calls AS d (agent_id, day, reads, conflicts, refusals, seen_at)
-  SELECT s.* FROM unnest($1::TEXT[], $2::BIGINT[], $3::BIGINT[], $4::BIGINT[], $5::BIGINT[],
-    $6::BIGINT[]) AS s (agent_id, day, reads, conflicts, refusals, seen_at)
-  JOIN agents a ON a.agent_id = s.agent_id
-  ORDER BY s.agent_id, s.day
-  ON CONFLICT (agent_id, day) DO UPDATE SET reads = d.reads + excluded.reads,
-    conflicts = d.conflicts + excluded.conflicts, refusals = d.refusals + excluded.refusals,
-    seen_at = greatest(d.seen_at, excluded.seen_at)`)
-
-/** Daily counters of each agent. */
-const countCallsVerb =
-  ({ write }: Connections): ActivityStore['countCalls'] =>
-  async (calls) => {
-    const column = <K extends keyof CountedCalls>(name: K) => calls.map((each) => each[name])
-    await write(
-      countCalls,
-      ...[column('agentId'), column('day'), column('reads'), column('conflicts')],
-      ...[column('refusals'), column('seenAt')],
-    )
-  }
 
 const removeEntry = statement<{ id: string }>(`
   WITH removed AS (
@@ -106,36 +88,37 @@ export async function openPostgres(
   const exports = openConnections(hosts, EXPORT_CONNECTIONS, 'agent-home export')
   const slices = openConnections(hosts, SLICE_CONNECTIONS, 'agent-home slices')
   const gateway = openConnections(hosts, GATEWAY_CONNECTIONS, 'agent-home gateway')
-  const keeping = keepingVerbs(hot, committed, options.home)
-  const importMemories = importVerb(slices, committed, options.home)
+  const sharded = await isSharded(hot.read)
+  const entering = sharded ? enterTokens : async () => {}
   const reading = readVerbs(hot, readsOfLog)
-  const logEvent = logEvents(options.home.events)
-  const others = writeVerbs(hot, otherWrites(logEvent, options.home.bytes))
-  const writing = writeVerbs(hot, tokenWrites(logEvent))
+  const logEvent = logEvents(options.home.events, sharded)
+  const writing = writeVerbs(hot, tokenWrites(logEvent), entering)
   const known = rememberIdentities(() => performance.now())
-  const searcher = searcherOf(databaseUrl, options)
-  const eraseAgent = eraseAgentVerb(slices, committed)
+  const searcher = searcherOf(databaseUrl, options, sharded)
   await finishLeft(slices, committed)
   return {
     location,
     warnings,
     ...reading,
-    ...others,
-    bear: bearOnce(others.bear, reading.findBirth),
+    ...writeVerbs(hot, otherWrites(logEvent, options.home.bytes)),
+    bear: bearOnce(writeVerbs(hot, agentWrites, entering).bear, reading.findBirth),
+    ...(sharded && { createSession: createSessionVerb(hot, logEvent) }),
+    findReplacement: findByToken(hot.read, sharded, replacement),
     ...homeVerbs({
       known,
       searcher,
-      keeping,
+      keeping: keepingVerbs(hot, committed, options.home, logEvent, sharded),
       reading,
       writing,
       hot,
       exports,
-      importMemories,
-      eraseAgent,
+      importMemories: importVerb(slices, committed, options.home),
+      eraseAgent: eraseAgentVerb(slices, committed, entering),
+      sharded,
       ...options.home,
     }),
     ...accessVerbs(writing, known),
-    countCalls: countCallsVerb(hot),
+    countCalls: countCallsVerb(hot, sharded),
     removeEntry: removeEntryVerb(hot, committed),
     ...gatewayVerbs(gateway, committed, options.feed),
     leasePermits: permitVerbs(hot.write),
@@ -154,11 +137,15 @@ async function finishLeft(slices: Connections, committed: () => void): Promise<v
   await sweepAhead(slices, committed).catch(() => {})
 }
 
-const searcherOf = (databaseUrl: string, { searchCache }: StoreOptions): Searcher =>
+const searcherOf = (
+  databaseUrl: string,
+  { searchCache }: StoreOptions,
+  sharded: boolean,
+): Searcher =>
   startSearcher({
     name: 'postgres-search-thread',
     beside: import.meta.url,
-    workerData: { databaseUrl, cacheBytes: searchCache },
+    workerData: { databaseUrl, cacheBytes: searchCache, sharded },
   })
 
 function outOfReach(location: string, error: StoreUnavailable): StoreRefused {
@@ -166,16 +153,25 @@ function outOfReach(location: string, error: StoreUnavailable): StoreRefused {
   return new StoreRefused(`${location} cannot be used: ${reason}`, { cause: error })
 }
 
-function keepingVerbs(hot: Connections, committed: () => void, bounds: HomeBounds) {
+function keepingVerbs(
+  hot: Connections,
+  committed: () => void,
+  bounds: HomeBounds,
+  logEvent: LogEvent,
+  sharded: boolean,
+) {
   const changeMemories = changeVerb(hot, committed, bounds)
-  const writeMemory = writeVerb(hot, committed, bounds, changeMemories)
+  const writeMemory = sharded
+    ? lockedWriteVerb(changeMemories)
+    : writeVerb(hot, committed, bounds, changeMemories)
   // At most one connection per home waits for its lock; the others stay free for other homes.
   const inTurn = createKeyedQueue()
   return {
-    ...memoryReads(hot),
+    ...memoryReads(hot, sharded),
     ...versionVerbs(hot, bounds.versions),
     ...eventVerbs(hot, committed, bounds.events),
-    ...newsVerbs(hot.read),
+    ...(sharded && writeVerbs(hot, recordVerbs(logEvent))),
+    ...newsVerbs(hot.read, sharded),
     writeMemory: (...[identity, ...write]: Parameters<typeof writeMemory>) =>
       inTurn(identity.agentId, () => writeMemory(identity, ...write)),
     changeMemories: (...[identity, ...changes]: Parameters<typeof changeMemories>) =>
@@ -197,6 +193,7 @@ interface HomeParts extends HomeBounds {
   readonly writing: Asked<ReturnType<typeof tokenWrites>>
   readonly hot: Connections
   readonly exports: Connections
+  readonly sharded: boolean
 }
 
 /** Returns when no index of this node contains the erased text. */
@@ -234,6 +231,8 @@ async function totalsOf({ read }: Connections): Promise<Totals> {
   return found ?? { agents: 0, memories: 0 }
 }
 
+const replacement = byToken<Replacement>(REPLACEMENT_BY_TOKEN)
+
 type AsTheyAre =
   | 'bear'
   | 'countBirths'
@@ -260,8 +259,8 @@ function homeVerbs(
   parts: HomeParts,
 ): Omit<HomeStore, AsTheyAre> & Pick<HostStore, 'resetOperatorToken'> {
   const { known, keeping, reading, writing, hot, exports, versions } = parts
-  const { importMemories, eraseAgent, searcher } = parts
-  const { identify, checked, noting, forgetting } = identityVerbs(hot.read, known)
+  const { importMemories, eraseAgent, searcher, sharded } = parts
+  const { identify, checked, noting, forgetting } = identityVerbs(hot.read, known, sharded)
   const rollBack = rollBackVerb({ ...reading, ...keeping, importMemories })
   return {
     identify,

@@ -58,7 +58,7 @@ export interface LogRow {
   text: string | null
 }
 
-type EventRow = Omit<LogRow, 'version'> & { version: number | null }
+type EventRow = Omit<LogRow, 'key' | 'version'> & { key: string | null; version: number | null }
 
 /** The last event of a home, and the hash of the chain up to it. */
 export type Head = Pick<HomeRow, 'last_event' | 'head'>
@@ -123,7 +123,7 @@ export interface Done {
 /** An event to be chained. */
 interface Chained {
   readonly type: EventType
-  readonly key: string
+  readonly key: string | null
   readonly from?: string | undefined
   readonly version: number | null
   readonly createdAt: number
@@ -166,7 +166,7 @@ const rowOf = (
 export function eventOf(
   before: Head,
   type: EventType,
-  { key, version }: { readonly key: string; readonly version: number | null },
+  { key, version }: { readonly key: string | null; readonly version: number | null },
   { by, now }: Done,
 ): { readonly row: EventRow; readonly head: Head } {
   const event = { type, key, version, createdAt: now, content: null }

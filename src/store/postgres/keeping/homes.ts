@@ -9,12 +9,14 @@ import { dayOf } from '../../port/activity.ts'
 import type { Identity, Refused } from '../../port/home.ts'
 import { type EventStore, type EventType, ROWS_PER_LOOK } from '../../port/keeping/events.ts'
 import { type EventRow, eventOf, subjectOf } from '../../rows.ts'
-import type { LogEvent } from '../../verbs/controls.ts'
+import { doneBy, type LogEvent, takeControl } from '../../verbs/controls.ts'
 import { type EventStatements, eventsMatch } from '../../verbs/event-pages.ts'
-import { ask } from '../../verbs/verb.ts'
+import { ask, type Verb } from '../../verbs/verb.ts'
 import { type Ask, type Connections, statement } from '../engine/connections.ts'
 import { run } from '../engine/run.ts'
 import { ADMITTED, type AdmittedRow, MAY, refusedBy } from '../identities.ts'
+import { askTogether } from '../sharded.ts'
+import { type Head, eventOf as loggedEvent } from './effects.ts'
 import { hashAfter, logFrom } from './log.ts'
 import { pruneEvents } from './prune.ts'
 
@@ -43,29 +45,31 @@ export async function holdHome(ask: Ask, identity: Identity): Promise<Held | Ref
   return refusedBy(home) ?? { outcome: 'held', home: home as HomeRow }
 }
 
-/** Stores the count of a past day. */
-const updateHome = statement(`
-  WITH home AS (
-    UPDATE homes h SET memories = $2, bytes = $3, history = $4, deleted = $8, last_event = $5, head = $9,
-      day = $6, day_writes = CASE WHEN h.day = $6 THEN h.day_writes ELSE 0 END + $7::BIGINT
-    FROM homes was WHERE h.agent_id = $1 AND was.agent_id = $1
-    RETURNING was.day, was.day_writes
-  )
-  INSERT INTO daily_writes AS d (agent_id, day, writes)
-  SELECT $1, day, day_writes FROM home WHERE day <> $6 AND day_writes > 0
+const updateHome = statement<{ day: number; day_writes: number }>(`
+  UPDATE homes h SET memories = $2, bytes = $3, history = $4, deleted = $8, last_event = $5, head = $9,
+    day = $6, day_writes = CASE WHEN h.day = $6 THEN h.day_writes ELSE 0 END + $7::BIGINT
+  FROM homes was WHERE h.agent_id = $1 AND was.agent_id = $1
+  RETURNING was.day, was.day_writes`)
+
+const keepDay = statement(`
+  INSERT INTO daily_writes AS d (agent_id, day, writes) VALUES ($1, $2, $3)
   ON CONFLICT (agent_id, day) DO UPDATE SET writes = d.writes + excluded.writes`)
 
-export const saveHome = (
+/** Stores the count of a past day. */
+export async function saveHome(
   ask: Ask,
   agentId: string,
   { memories, bytes, history, deleted, last_event: lastEvent, head }: HomeRow,
   now: number,
   writes: number,
-): Promise<unknown> =>
-  ask(
-    updateHome,
-    ...[agentId, memories, bytes, history, lastEvent, dayOf(now), writes, deleted, head],
-  )
+): Promise<void> {
+  const today = dayOf(now)
+  const values = [memories, bytes, history, lastEvent, today, writes, deleted, head]
+  const [was] = await ask(updateHome, agentId, ...values)
+  if (was && was.day !== today && was.day_writes > 0) {
+    await ask(keepDay, agentId, was.day, was.day_writes)
+  }
+}
 
 const record = statement<{ id: number }>(`
   WITH ${ADMITTED},
@@ -134,14 +138,28 @@ export const eventStatements: EventStatements = {
   },
 }
 
-const changed = statement<{ agent_id: string }>(`
+const changedIn = (homes: string) =>
+  statement<{ agent_id: string }>(`
   SELECT s.agent_id FROM unnest($1::TEXT[], $2::BIGINT[]) AS s (agent_id, last_event)
-  LEFT JOIN homes h ON h.agent_id = s.agent_id
+  LEFT JOIN ${homes} h ON h.agent_id = s.agent_id
   WHERE h.last_event IS DISTINCT FROM s.last_event`)
 
-export const newsVerbs = (read: Ask) => ({
+const changedHere = changedIn('homes')
+
+/** Names the homes, so that only their servers are asked. One server takes twice as long for it. */
+const changedThere = changedIn(
+  '(SELECT agent_id, last_event FROM homes WHERE agent_id = ANY($1::TEXT[]))',
+)
+
+export const newsVerbs = (read: Ask, sharded: boolean) => ({
   async changedHomes(seen: ReadonlyMap<string, number>): Promise<string[]> {
-    const found = await read(changed, [...seen.keys()], [...seen.values()])
+    const found = await askTogether(sharded, [...seen], (homes) =>
+      read(
+        sharded ? changedThere : changedHere,
+        homes.map(([agentId]) => agentId),
+        homes.map(([, lastEvent]) => lastEvent),
+      ),
+    )
     return found.map(({ agent_id }) => agent_id)
   },
 })
@@ -167,13 +185,45 @@ const addEvent = statement<{ id: number }>(`
   )
   ${logFrom('numbered', { type: '$2', author: '$3', now: '$4', key: '$5' })} RETURNING n AS id`)
 
-/** `most`: events to retain; 0: all. */
-export const logEvents = (most: number): LogEvent =>
-  function* ({ agentId, by }, type, now, key) {
-    const canonical = aroundId({ type, ...subjectOf(type, key ?? null), by, createdAt: now })
-    const [row] = yield* ask(addEvent, agentId, type, JSON.stringify(by), now, key, ...canonical)
-    if (row) yield* pruneEvents(agentId, { from: row.id - 1, to: row.id }, most)
+const lockHead = statement<Head>(
+  'SELECT last_event, head FROM homes WHERE agent_id = $1 FOR UPDATE',
+)
+
+const saveHead = statement('UPDATE homes SET last_event = $2, head = $3 WHERE agent_id = $1')
+
+const insertEvent = statement(`
+  INSERT INTO log (agent_id, n, kept, operation, author, updated_at, key, hash)
+  VALUES ($1, $2, false, $3, $4, $5, $6, $7)`)
+
+/** `most`: events to retain; 0: all. `sharded`: no server of several takes an INSERT in a CTE. */
+export const logEvents = (most: number, sharded: boolean): LogEvent =>
+  function* ({ agentId, by }, type, now, named) {
+    const key = named ?? null
+    let id: number | undefined
+    if (sharded) {
+      const [before] = yield* ask(lockHead, agentId)
+      if (!before) return
+      const { row, head } = loggedEvent(before, type, { key, version: null }, { by, now })
+      id = row.n
+      yield* ask(saveHead, agentId, id, head.head)
+      yield* ask(insertEvent, agentId, id, type, row.author, now, key, row.hash)
+    } else {
+      const event = { type, ...subjectOf(type, key), by, createdAt: now }
+      const values = [type, JSON.stringify(by), now, key, ...aroundId(event)]
+      id = (yield* ask(addEvent, agentId, ...values))[0]?.id
+    }
+    if (id !== undefined) yield* pruneEvents(agentId, { from: id - 1, to: id }, most)
   }
+
+/** In a transaction, where homes are on several servers. */
+export const recordVerbs = (logEvent: LogEvent) => ({
+  *recordEvent(identity: Identity, type: EventType, now: number): Verb<boolean> {
+    const refused = yield* takeControl(identity)
+    if (refused?.outcome === 'revoked') return false
+    yield* logEvent(doneBy(identity), type, now)
+    return true
+  },
+})
 
 /** `most`: events to retain; 0: all. */
 export const eventVerbs = ({ read, write }: Connections, committed: () => void, most: number) => ({

@@ -18,8 +18,8 @@ import { statement } from '../engine/connections.ts'
 export const rowAt = (agentId: string, place: string): string =>
   `LATERAL (SELECT * FROM log WHERE agent_id = ${agentId} AND n = ${place} OFFSET 0)`
 
-/** The current version of the memory `m`. */
-export const CURRENT = `LEFT JOIN ${rowAt('m.agent_id', 'm.n')} AS v ON true`
+/** The current version of the memory `m` of the agent $1. */
+export const CURRENT = `LEFT JOIN ${rowAt('$1', 'm.n')} AS v ON true`
 
 /** Where an import's versions start, in order of arrival. */
 export const beneath = (lowest: number): number => Math.floor(lowest / BLOCK - 1) * BLOCK
@@ -46,7 +46,7 @@ export const isStaged = (place: string): string =>
 export const chainOf = (heads: string, most: string): string => `
   chain (under, n, previous, version, size, nth) AS (
     SELECT m.key, l.n, l.previous, l.version, l.size, 1
-    FROM memories m CROSS JOIN ${rowAt('m.agent_id', 'm.n')} AS l
+    FROM memories m CROSS JOIN ${rowAt('$1', 'm.n')} AS l
     WHERE m.agent_id = $1 AND ${heads}
     UNION ALL
     SELECT c.under, l.n, l.previous, l.version, l.size, c.nth + 1

@@ -10,7 +10,7 @@ import { endOf, type MemoryRow, memoryOf, pageOf, type SummaryRow } from '../../
 import { together } from '../engine/batcher.ts'
 import { type Ask, type Connections, statement } from '../engine/connections.ts'
 import { type AdmittedRow, refusedBy } from '../identities.ts'
-import { CURRENT } from './log.ts'
+import { CURRENT, rowAt } from './log.ts'
 
 /** A deleted memory has no text. */
 export type FoundRow = AdmittedRow & ((MemoryRow & { deleted: boolean }) | { id: null })
@@ -31,7 +31,8 @@ const readMemories = statement<{ place: number } & FoundRow>(`
   FROM unnest($1::TEXT[], $2::TEXT[], $3::TEXT[]) WITH ORDINALITY
     AS q (agent_id, token_hash, key, place)
   JOIN credentials c ON c.agent_id = q.agent_id AND c.token_hash = q.token_hash
-  LEFT JOIN memories m ON m.agent_id = q.agent_id AND m.key = q.key ${CURRENT}`)
+  LEFT JOIN memories m ON m.agent_id = q.agent_id AND m.key = q.key
+  LEFT JOIN ${rowAt('m.agent_id', 'm.n')} AS v ON true`)
 
 interface Reading {
   readonly identity: Identity
@@ -151,8 +152,9 @@ async function listMemories(
   return { outcome: 'memories', ...page, lastEvent: rows[0]?.last_event ?? 0 }
 }
 
-export function memoryReads({ read }: Connections) {
-  const readMemory = readTogether(read)
+/** `sharded`: homes that are together in a statement are on several servers, which costs more. */
+export function memoryReads({ read }: Connections, sharded: boolean) {
+  const readMemory = sharded ? (reading: Reading) => readOne(read, reading) : readTogether(read)
   return {
     readMemory: (identity: Identity, key: string) => readMemory({ identity, key }),
     listMemories: (identity: Identity, query: MemoriesQuery) => listMemories(read, identity, query),

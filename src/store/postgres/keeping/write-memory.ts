@@ -164,6 +164,12 @@ async function makeRoom(
   await prune(ask, agentId, grown, bounds).catch(() => {})
 }
 
+/** A write that locks the home first: several statements, none of them with an INSERT in a CTE. */
+export const lockedWriteVerb =
+  (changeMemories: MemoryStore['changeMemories']) =>
+  async (identity: Identity, write: MemoryWrite, now: number): Promise<WriteAnswer> =>
+    writeAnswerOf(await changeMemories(identity, [{ verb: 'write', ...write }], now))
+
 /** `changeMemories` locks the home and decides the remaining cases. */
 export function writeVerb(
   { read, write: ask }: Connections,
@@ -171,13 +177,14 @@ export function writeVerb(
   bounds: HomeBounds,
   changeMemories: MemoryStore['changeMemories'],
 ) {
+  const writeLocked = lockedWriteVerb(changeMemories)
   return async (identity: Identity, write: MemoryWrite, now: number): Promise<WriteAnswer> => {
     const save = write.expectedVersion === 0 ? createMemory : updateMemory
     const [row] = await ask(save, ...valuesOf(identity, write, bounds, now))
     if (!row) {
       const inTheWay = await conflict(read, identity, write)
       if (inTheWay) return inTheWay
-      return writeAnswerOf(await changeMemories(identity, [{ verb: 'write', ...write }], now))
+      return writeLocked(identity, write, now)
     }
     committed()
     await makeRoom(ask, identity.agentId, write, row, bounds)

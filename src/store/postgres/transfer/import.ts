@@ -55,7 +55,8 @@ export function importVerb(connections: Connections, committed: () => void, boun
     order: ImportOrder,
     now: number,
   ): Promise<ImportAnswer> => {
-    await sweepAhead(connections, committed)
+    // A server of other homes may be down: the next import sweeps again.
+    await sweepAhead(connections, committed).catch(() => {})
     let grown: Grown | undefined
     const answer = await importWhole(async (each) => {
       const asked = { identity, order: each, bounds, now }
