@@ -1,6 +1,9 @@
 /** Databases that come and go on one server. */
 import { randomBytes } from 'node:crypto'
+import { readFileSync } from 'node:fs'
 import pg from 'pg'
+import { hostsOf } from '../../src/store/postgres/engine/hosts.ts'
+import { prepareServer } from '../../src/store/postgres/schema/migrations.ts'
 
 export interface Database {
   readonly name: string
@@ -60,6 +63,20 @@ async function create(serverUrl: string, clause: string): Promise<Database> {
 
 export const createTemplate = (serverUrl: string): Promise<Database> => create(serverUrl, '')
 
+/** A cluster cannot clone a database: there it is made anew, and prepared by this file of SQL. */
+const preparing = process.env.TEST_DATABASE_SQL
+
+async function prepared(database: Database, sql: string): Promise<Database> {
+  await prepareServer(hostsOf(database.url), () => {})
+  const client = new pg.Client({ connectionString: database.url })
+  await client.connect()
+  await client.query(sql)
+  await client.end()
+  return database
+}
+
 /** By its files: page by page through the log takes the server half as long again. */
-export const cloneDatabase = (serverUrl: string, template: string): Promise<Database> =>
-  create(serverUrl, `TEMPLATE ${template} STRATEGY FILE_COPY`)
+export const cloneDatabase = async (serverUrl: string, template: string): Promise<Database> =>
+  preparing === undefined
+    ? create(serverUrl, `TEMPLATE ${template} STRATEGY FILE_COPY`)
+    : prepared(await create(serverUrl, ''), readFileSync(preparing, 'utf8'))

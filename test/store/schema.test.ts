@@ -1,11 +1,12 @@
 /** The schema of each engine is what its `schema.sql` shows, however a database came to it. */
 import { DatabaseSync } from 'node:sqlite'
 import pg from 'pg'
-import { afterEach, describe, expect, test } from 'vitest'
+import { afterEach, describe, expect, inject, test } from 'vitest'
 import { openStore } from '../../src/store/open.ts'
 import { SCHEMA, schemaOf } from '../../src/store/schema.ts'
 import { released } from '../fixtures/released.ts'
 import { type Engine, engines, type TestDatabase } from '../harness.ts'
+import { createTemplate } from '../postgres/databases.ts'
 import { unbounded } from '../unbounded.ts'
 import { NOON } from './fixture.ts'
 
@@ -84,7 +85,9 @@ describe.each(engines)('on $name', (engine) => {
 
   test('a database of 1.0.0 has the schema of a new one, which is that of schema.sql', async () => {
     if (!release) throw new Error('there is no such database')
-    const fresh = await describedOf(engine, await opened(await engine.fresh()))
+    const empty =
+      engine.name === 'postgres' ? createTemplate(inject('postgresUrl')) : engine.fresh()
+    const fresh = await describedOf(engine, await opened(await empty))
     const upgraded = await describedOf(engine, await opened(await release.fresh()))
     expect(fresh.flat().length).toBeGreaterThan(100)
     expect(upgraded).toEqual(fresh)
