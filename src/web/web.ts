@@ -69,7 +69,7 @@ interface Parts {
   readonly calls: Pick<AgentCalls, 'flush'>
 }
 
-/** Counting may read every agent, so visitors share a cached count. */
+/** Visitors share a count. */
 const COUNT_MS = 10_000
 
 const KEY_BYTES = 32

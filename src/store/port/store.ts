@@ -72,7 +72,10 @@ export interface StoreOptions {
   readonly diskReserve: number
 }
 
-/** Totals as of the last answered write. */
+/**
+ * Totals as of the last answered write. With more than a thousand agents an engine may estimate them,
+ * and then counts tombstones among the memories: to ask for them takes constant work.
+ */
 export interface Totals {
   readonly agents: number
   readonly memories: number

@@ -222,9 +222,23 @@ const bearOnce =
     }
   }
 
-const selectTotals = statement<Totals>(
-  'SELECT count(*) AS agents, coalesce(sum(memories), 0)::BIGINT AS memories FROM homes',
-)
+/** So many homes are counted, however many there are. */
+const COUNTED = 1_000
+
+/** The server's, of rows as of now or as of the last ANALYZE: a crash loses those of now. */
+const estimated = (table: string) => `
+  (SELECT greatest(reltuples, pg_stat_get_live_tuples(oid))::BIGINT FROM pg_class
+   WHERE oid = to_regclass('${table}'))`
+
+export const selectTotals = statement<Totals>(`
+  SELECT CASE WHEN homes <= ${COUNTED} THEN homes ELSE greatest(homes, ${estimated('homes')}) END
+      AS agents,
+    CASE WHEN homes <= ${COUNTED} THEN held ELSE greatest(held, ${estimated('memories')}) END
+      AS memories
+  FROM (
+    SELECT count(*) AS homes, coalesce(sum(memories), 0)::BIGINT AS held
+    FROM (SELECT memories FROM homes LIMIT ${COUNTED + 1}) AS few
+  ) AS counted`)
 
 async function totalsOf({ read }: Connections): Promise<Totals> {
   const [found] = await read(selectTotals)
