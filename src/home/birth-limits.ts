@@ -5,7 +5,12 @@ import { networkOf } from '../http/address.ts'
 import type { Call } from '../http/call.ts'
 import type { BudgetPolicy, BudgetState } from '../pipeline/budgets.ts'
 import { clientOf } from '../pipeline/failures.ts'
-import type { BirthCount, BirthLimits, Birthplace } from '../store/port/home.ts'
+import {
+  type BirthCount,
+  type BirthLimits,
+  type Birthplace,
+  isLimited,
+} from '../store/port/home.ts'
 import type { Home } from './home.ts'
 
 export const birthLimits = ({ limits }: Pick<Home, 'limits'>): BirthLimits => ({
@@ -48,8 +53,17 @@ export function birthplaceOf(call: Call, home: Home): Birthplace {
   return { bornFrom, bornWithin: networkOf(bornFrom) }
 }
 
+const UNCOUNTED: BirthCount = {
+  ...{ fromAddress: 0, fromNetwork: 0, inAll: 0 },
+  ...{ oldestFromAddress: undefined, oldestFromNetwork: undefined, oldestInAll: undefined },
+}
+
+/** Without limits nothing is counted: that takes as long as there are births in the hour. */
 export async function allowanceOf(home: Home, place: Birthplace): Promise<BudgetState> {
   const now = home.clock()
-  const since = now - home.limits.rates.births.windowSeconds * 1000
-  return birthState(home, await home.store.countBirths(place, since), now)
+  const limits = birthLimits(home)
+  const count = isLimited(limits)
+    ? await home.store.countBirths(place, now - limits.windowMs)
+    : UNCOUNTED
+  return birthState(home, count, now)
 }

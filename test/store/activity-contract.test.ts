@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { v7 as uuidv7 } from 'uuid'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { hashToken } from '../../src/pipeline/tokens.ts'
-import type { CountedCalls } from '../../src/store/port/activity.ts'
+import { type CountedCalls, DAYS_KEPT } from '../../src/store/port/activity.ts'
 import { openService, stores, type TestService } from '../harness.ts'
 import { newBirth, newWrite, noLimits } from './fixture.ts'
 
@@ -69,6 +69,21 @@ describe.each(stores)('activity on $name', (engine) => {
     })
     const later = await store.readActivity(identity, DAY + 1)
     expect(later).toMatchObject({ days: [{ day: DAY + 2 }] })
+  })
+
+  test('days are kept for a month, of calls and of writes, however long an agent is at work', async () => {
+    const { agentId, identity } = await one()
+    const { store } = service
+    const last = DAY + 2 * DAYS_KEPT
+    for (let day = DAY; day <= last; day++) {
+      await store.countCalls([calls(agentId, { day, reads: 1 })])
+      await store.writeMemory(identity, newWrite({ key: `k${day}` }), day * DAY_MS)
+    }
+    expect(await store.readActivity(identity, 0)).toMatchObject({
+      days: Array.from({ length: DAYS_KEPT }, (_, n) => ({
+        ...{ day: last - DAYS_KEPT + 1 + n, reads: 1, writes: 1 },
+      })),
+    })
   })
 
   test('the latest call of a day is when an agent was seen, in whatever order it is told', async () => {

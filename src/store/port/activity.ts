@@ -4,6 +4,9 @@ import type { Identity, Profile, Refused } from './home.ts'
 /** Days since the epoch, UTC. */
 export const dayOf = (now: number): number => Math.floor(now / 86_400_000)
 
+/** How many days are kept of an agent, today included. */
+export const DAYS_KEPT = 30
+
 /** Calls of the agent and of its named keys, without those of its operator. */
 export interface Calls {
   readonly reads: number
@@ -55,7 +58,7 @@ export type ActivityAnswer =
   | Refused
 
 export interface ActivityStore {
-  /** Adds to the counters; calls of erased agents are dropped. */
+  /** Adds to the counters, and drops past days; calls of erased agents are dropped. */
   countCalls(calls: readonly CountedCalls[]): Promise<void>
   /** The account's agents, oldest first, paged by agent id, each with the counters of one day. */
   listAgents(accountId: string, page: Page, day: number): Promise<readonly OwnedAgent[]>

@@ -119,6 +119,9 @@ export interface BirthLimits {
   readonly windowMs: number
 }
 
+export const isLimited = ({ perAddress, perNetwork, inAll }: BirthLimits): boolean =>
+  perAddress > 0 || perNetwork > 0 || inAll > 0
+
 export interface BirthCount {
   /** Births within the window from this address, from its network, and in all. */
   readonly fromAddress: number

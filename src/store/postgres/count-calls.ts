@@ -1,5 +1,5 @@
 /** Daily counters of each agent. */
-import type { ActivityStore, CountedCalls } from '../port/activity.ts'
+import { type ActivityStore, type CountedCalls, DAYS_KEPT } from '../port/activity.ts'
 import { type Connections, statement } from './engine/connections.ts'
 import { askTogether } from './sharded.ts'
 
@@ -16,15 +16,24 @@ const countCalls = statement(`
     conflicts = d.conflicts + excluded.conflicts, refusals = d.refusals + excluded.refusals,
     seen_at = greatest(d.seen_at, excluded.seen_at)`)
 
+const forgetDays = statement(`
+  DELETE FROM daily_calls d USING unnest($1::TEXT[], $2::BIGINT[]) AS s (agent_id, day)
+  WHERE d.agent_id = ANY($1::TEXT[]) AND d.agent_id = s.agent_id AND d.day <= s.day - ${DAYS_KEPT}`)
+
+const column = <K extends keyof CountedCalls>(calls: readonly CountedCalls[], name: K) =>
+  calls.map((each) => each[name])
+
 export const countCallsVerb =
   ({ write }: Connections, sharded: boolean): ActivityStore['countCalls'] =>
   async (calls) => {
-    await askTogether(sharded, calls, (counted) => {
-      const column = <K extends keyof CountedCalls>(name: K) => counted.map((each) => each[name])
-      return write(
+    await askTogether(sharded, calls, (some) =>
+      write(
         countCalls,
-        ...[column('agentId'), column('day'), column('reads'), column('conflicts')],
-        ...[column('refusals'), column('seenAt')],
-      )
-    })
+        ...[column(some, 'agentId'), column(some, 'day'), column(some, 'reads')],
+        ...[column(some, 'conflicts'), column(some, 'refusals'), column(some, 'seenAt')],
+      ),
+    )
+    await askTogether(sharded, calls, (some) =>
+      write(forgetDays, column(some, 'agentId'), column(some, 'day')),
+    )
   }

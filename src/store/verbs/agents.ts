@@ -2,16 +2,17 @@
 import { overLimits } from '../answers.ts'
 import { beginningOf } from '../chain.ts'
 import { dayOf } from '../port/activity.ts'
-import type {
-  Account,
-  Birth,
-  BirthAnswer,
-  BirthCount,
-  BirthLimits,
-  Birthplace,
-  BirthRecord,
-  Identity,
-  ProfileAnswer,
+import {
+  type Account,
+  type Birth,
+  type BirthAnswer,
+  type BirthCount,
+  type BirthLimits,
+  type Birthplace,
+  type BirthRecord,
+  type Identity,
+  isLimited,
+  type ProfileAnswer,
 } from '../port/home.ts'
 import { type AgentRow, endOf, profileAnswer } from '../rows.ts'
 import { holdAccount, rememberAddress } from './accounts.ts'
@@ -41,7 +42,7 @@ type CountRow = Readonly<Record<keyof BirthCount, number | null>>
 /** Births of erased agents still count for their hour. */
 const births = (condition: string): string => `
   (SELECT count(*) AS births, min(created_at) AS oldest FROM (
-     SELECT created_at FROM births WHERE ${condition}
+     SELECT created_at FROM births WHERE born_from IS NOT NULL AND ${condition}
      UNION ALL SELECT created_at FROM erased_births WHERE ${condition}
    ) AS b)`
 
@@ -56,11 +57,18 @@ const countAll = statement<CountRow>(`
 /** Serializes births: otherwise two at once could both be the last that is allowed. */
 const passGate = statement(`SELECT name FROM gates WHERE name = 'births' FOR UPDATE`)
 
-const forgetAddresses = statement(
-  'UPDATE births SET born_from = NULL WHERE born_from IS NOT NULL AND created_at <= $1',
-)
+/** As many as are born in an hour, unless the limit is higher. */
+const FORGOTTEN_AT_ONCE = 1_000
 
-const forgetErased = statement('DELETE FROM erased_births WHERE created_at <= $1')
+const forgetAddresses = statement(`
+  UPDATE births SET born_from = NULL WHERE key_hash IN (
+    SELECT key_hash FROM births WHERE born_from IS NOT NULL AND created_at <= $1
+    ORDER BY created_at LIMIT ${FORGOTTEN_AT_ONCE} FOR UPDATE SKIP LOCKED)`)
+
+const forgetErased = statement(`
+  DELETE FROM erased_births WHERE created_at IN (
+    SELECT created_at FROM erased_births WHERE created_at <= $1
+    ORDER BY created_at LIMIT ${FORGOTTEN_AT_ONCE})`)
 
 const findAccount = statement<Account>(
   'SELECT id, email, password_hash AS "passwordHash" FROM accounts WHERE email = $1',
@@ -97,7 +105,7 @@ const eraseInTurn: readonly Statement<never>[] = [
   'DELETE FROM operator_replacements WHERE agent_id = $1',
   // Being born and erased in turn must not evade the limits.
   `INSERT INTO erased_births (born_from, created_at)
-     SELECT born_from, created_at FROM births WHERE agent_id = $1`,
+     SELECT born_from, created_at FROM births WHERE agent_id = $1 AND born_from IS NOT NULL`,
   'DELETE FROM births WHERE agent_id = $1',
   'DELETE FROM agents WHERE agent_id = $1',
 ].map((sql) => statement(sql))
@@ -124,9 +132,6 @@ function* insert(birth: Birth, account: string | null, now: number): Verb<void> 
 
 /** Addresses are ASCII, so every text with the prefix is lower than prefix + DEL. */
 const AFTER = '\x7f'
-
-const isLimited = ({ perAddress, perNetwork, inAll }: BirthLimits): boolean =>
-  perAddress > 0 || perNetwork > 0 || inAll > 0
 
 export const agentReads = {
   *findBirth(keyHash: string): Verb<BirthRecord | undefined> {
@@ -168,8 +173,10 @@ export const agentWrites = {
     const known = yield* agentReads.findBirth(birth.keyHash)
     if (known) return { outcome: 'known', birth: known }
     const since = now - limits.windowMs
-    const count = yield* agentReads.countBirths(birth, since)
-    if (overLimits(count, limits)) return { outcome: 'over_limit', count }
+    if (isLimited(limits)) {
+      const count = yield* agentReads.countBirths(birth, since)
+      if (overLimits(count, limits)) return { outcome: 'over_limit', count }
+    }
     const account = yield* accountOf(birth, now)
     if (account === undefined) return { outcome: 'account_exists' }
     yield* ask(forgetAddresses, since)

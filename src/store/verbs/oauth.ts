@@ -11,15 +11,9 @@ import {
 } from '../port/oauth.ts'
 import { namedKeyText } from '../rows.ts'
 import type { LogEvent } from './controls.ts'
-import { ask, statement, type Verb } from './verb.ts'
+import { ask, statement, sweep, type Verb } from './verb.ts'
 
-/** Expired records that go with each new one: more than one, so that they never add up. */
-const SWEPT_AT_ONCE = 20
-
-const sweep = statement(`
-  DELETE FROM oauth_records WHERE id_hash IN (
-    SELECT id_hash FROM oauth_records WHERE expires_at <= $1
-    ORDER BY expires_at LIMIT ${SWEPT_AT_ONCE})`)
+const sweepExpired = sweep('oauth_records', 'id_hash')
 
 const keep = statement(`
   INSERT INTO oauth_records (id_hash, kind, agent_id, key_id, payload, expires_at)
@@ -119,7 +113,7 @@ export const oauthReads = {
 export const oauthWrites = {
   *keepRecord(record: OAuthRecord, now: number): Verb<void> {
     const { idHash, kind, grant, payload, expiresAt } = record
-    yield* ask(sweep, now)
+    yield* ask(sweepExpired, now)
     if (grant) yield* ask(forgetUsed, grant.agentId, grant.keyId, kind)
     yield* ask(keep, idHash, kind, grant?.agentId, grant?.keyId, payload, expiresAt)
   },

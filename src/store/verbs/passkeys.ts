@@ -10,7 +10,7 @@ import {
   type UsePasskeyAnswer,
 } from '../port/passkeys.ts'
 import { lockAccount } from './accounts.ts'
-import { ask, statement, type Verb } from './verb.ts'
+import { ask, statement, sweep, type Verb } from './verb.ts'
 
 interface PasskeyRow extends Omit<Passkey, 'transports' | 'usedAt'> {
   /** Separated by spaces. */
@@ -56,10 +56,12 @@ const remove = statement<{ id: string }>(
   'DELETE FROM passkeys WHERE account_id = $1 AND id = $2 RETURNING id',
 )
 
-const forgetSpent = statement('DELETE FROM spent_challenges WHERE expires_at <= $1')
+const forgetSpent = sweep('spent_challenges', 'hash')
 
+/** An expired one may not have been removed yet. */
 const spendOnce = statement<{ hash: string }>(`
-  INSERT INTO spent_challenges (hash, expires_at) VALUES ($1, $2) ON CONFLICT (hash) DO NOTHING
+  INSERT INTO spent_challenges AS c (hash, expires_at) VALUES ($1, $2)
+  ON CONFLICT (hash) DO UPDATE SET expires_at = excluded.expires_at WHERE c.expires_at <= $3
   RETURNING hash`)
 
 const findSecret = statement<{ secret: string }>(
@@ -73,7 +75,7 @@ const keepSecret = statement<{ name: string }>(`
 /** False if it was used before. */
 function* spend({ hash, expiresAt }: Challenge, now: number): Verb<boolean> {
   yield* ask(forgetSpent, now)
-  return (yield* ask(spendOnce, hash, expiresAt)).length > 0
+  return (yield* ask(spendOnce, hash, expiresAt, now)).length > 0
 }
 
 export const passkeyReads = {

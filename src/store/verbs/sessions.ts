@@ -10,7 +10,7 @@ import {
 } from '../port/sessions.ts'
 import { endOtherSessions, holdAccount, lockAccount, rememberAddress } from './accounts.ts'
 import { type LogEvent, takeControl } from './controls.ts'
-import { ask, statement, type Verb } from './verb.ts'
+import { ask, statement, sweep, type Verb } from './verb.ts'
 
 const SELECT = `
   SELECT s.id, s.account_id AS "accountId", a.email, s.user_agent AS "userAgent", s.place,
@@ -24,7 +24,7 @@ const list = statement<Session>(
   `${SELECT} WHERE s.account_id = $1 AND s.expires_at > $2 ORDER BY s.created_at DESC, s.id DESC`,
 )
 
-const endExpired = statement('DELETE FROM sessions WHERE expires_at <= $1')
+const endExpired = sweep('sessions', 'token_hash')
 
 const endReplaced = statement('DELETE FROM sessions WHERE token_hash = $1')
 

@@ -30,6 +30,19 @@ export const statement = <Row = never>(text: string): Statement<Row> => ({
 /** For what is asked once, and for several statements in one text. */
 export const unprepared = <Row = never>(text: string): Statement<Row> => ({ name: '', text })
 
+/** Expired rows that go with each one that comes. */
+const SWEPT_AT_ONCE = 20
+
+/**
+ * Removes a few rows that expired by `$1`, asked for whenever a row is added: they never add up, and
+ * no statement has to remove all at once. Those that another transaction removes are left to it.
+ */
+export const sweep = (table: string, id: string): Statement<never> =>
+  statement(`
+  DELETE FROM ${table} WHERE ${id} IN (
+    SELECT ${id} FROM ${table} WHERE expires_at <= $1 ORDER BY expires_at LIMIT ${SWEPT_AT_ONCE}
+    FOR UPDATE SKIP LOCKED)`)
+
 export interface Question {
   readonly statement: Statement<unknown>
   readonly values: readonly Value[]

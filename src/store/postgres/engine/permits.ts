@@ -20,10 +20,13 @@ const leasePermits = statement<PermitLease>(`
     ends_at = CASE WHEN permits.ends_at > ${NOW} THEN permits.ends_at ELSE excluded.ends_at END
   RETURNING granted, greatest(0, $4::BIGINT - taken) AS unleased, ends_at - ${NOW} AS "endsInMs"`)
 
-const forgetEnded = statement(`DELETE FROM permits WHERE ends_at <= ${NOW}`)
-
-/** One call in this many also deletes expired windows. */
+/** One call in this many also deletes expired windows: as many as calls can have made, and more. */
 const QUESTIONS_PER_SWEEP = 1_000
+
+const forgetEnded = statement(`
+  DELETE FROM permits WHERE (budget, key) IN (
+    SELECT budget, key FROM permits WHERE ends_at <= ${NOW}
+    ORDER BY ends_at LIMIT ${2 * QUESTIONS_PER_SWEEP})`)
 
 export function permitVerbs(write: Ask) {
   let questions = 0

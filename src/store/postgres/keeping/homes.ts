@@ -5,7 +5,7 @@
 import { authorOf, eventsAnswer, lookAfter } from '../../answers.ts'
 import { aroundId, hexOf } from '../../chain.ts'
 import type { Ledger } from '../../plan.ts'
-import { dayOf } from '../../port/activity.ts'
+import { DAYS_KEPT, dayOf } from '../../port/activity.ts'
 import type { Identity, Refused } from '../../port/home.ts'
 import { type EventStore, type EventType, ROWS_PER_LOOK } from '../../port/keeping/events.ts'
 import { type EventRow, eventOf, subjectOf } from '../../rows.ts'
@@ -55,7 +55,9 @@ const keepDay = statement(`
   INSERT INTO daily_writes AS d (agent_id, day, writes) VALUES ($1, $2, $3)
   ON CONFLICT (agent_id, day) DO UPDATE SET writes = d.writes + excluded.writes`)
 
-/** Stores the count of a past day. */
+const forgetDays = statement('DELETE FROM daily_writes WHERE agent_id = $1 AND day <= $2')
+
+/** At the first write of a day: stores the count of the last one, and drops those no longer kept. */
 export async function saveHome(
   ask: Ask,
   agentId: string,
@@ -66,9 +68,9 @@ export async function saveHome(
   const today = dayOf(now)
   const values = [memories, bytes, history, lastEvent, today, writes, deleted, head]
   const [was] = await ask(updateHome, agentId, ...values)
-  if (was && was.day !== today && was.day_writes > 0) {
-    await ask(keepDay, agentId, was.day, was.day_writes)
-  }
+  if (!was || was.day === today) return
+  if (was.day_writes > 0) await ask(keepDay, agentId, was.day, was.day_writes)
+  await ask(forgetDays, agentId, today - DAYS_KEPT)
 }
 
 const record = statement<{ id: number }>(`

@@ -12,7 +12,7 @@ import { prepare, type Statement, translate } from './connection.ts'
 import type { Writer } from './writer.ts'
 
 /** There is only one writing connection, so row locks are not needed. */
-const LOCK = / FOR (?:UPDATE|SHARE)$/
+const LOCK = / FOR (?:UPDATE|SHARE)(?: SKIP LOCKED)?(?=\)?$)/
 
 const inSqlite = (text: string): string => text.replaceAll('$', '?').replace(LOCK, '')
 

@@ -1,6 +1,6 @@
 /** The writer's verbs. Each runs in a transaction that its caller commits. */
 import type { DatabaseSync } from 'node:sqlite'
-import type { CountedCalls } from '../../port/activity.ts'
+import { type CountedCalls, DAYS_KEPT } from '../../port/activity.ts'
 import type { BirthAnswer, HomeStore } from '../../port/home.ts'
 import type { RemoveAnswer } from '../../port/host.ts'
 import type { StoreOptions } from '../../port/store.ts'
@@ -29,9 +29,14 @@ function prepareCountCalls(db: DatabaseSync) {
        conflicts = conflicts + excluded.conflicts, refusals = refusals + excluded.refusals,
        seen_at = max(seen_at, excluded.seen_at)`,
   )
+  const forget = prepare(
+    db,
+    `DELETE FROM daily_calls WHERE agent_id = ? AND day <= ? - ${DAYS_KEPT}`,
+  )
   return (calls: readonly CountedCalls[]): void => {
     for (const { agentId, day, reads, conflicts, refusals, seenAt } of calls) {
       count.run(agentId, day, reads, conflicts, refusals, seenAt)
+      forget.run(agentId, day)
     }
   }
 }

@@ -1,7 +1,7 @@
 /** The counters of each home. */
 import type { DatabaseSync } from 'node:sqlite'
 import type { Ledger } from '../../plan.ts'
-import { dayOf } from '../../port/activity.ts'
+import { DAYS_KEPT, dayOf } from '../../port/activity.ts'
 import { prepare, prepareTuples } from '../engine/connection.ts'
 
 export interface Home extends Ledger {
@@ -87,10 +87,15 @@ export function prepareCountWrites(db: DatabaseSync) {
     `INSERT INTO daily_writes (agent_id, day, writes) VALUES (?1, ?2, ?3)
      ON CONFLICT (agent_id, day) DO UPDATE SET writes = writes + ?3`,
   )
+  const forget = prepare(
+    db,
+    `DELETE FROM daily_writes WHERE agent_id = ? AND day <= ? - ${DAYS_KEPT}`,
+  )
   return (agentId: string, home: Home, now: number, writes: number): Home => {
     const day = dayOf(now)
     if (home.day === day) return { ...home, writes: home.writes + writes }
     if (home.writes > 0) file.run(agentId, home.day, home.writes)
+    forget.run(agentId, day)
     return { ...home, day, writes }
   }
 }

@@ -1,11 +1,11 @@
 /** An agent's calls on each of the last days: four charts, and a table of the same numbers. */
 import { html, raw } from 'hono/html'
 import { lazily } from '../../../lazily.ts'
-import type { DayOfActivity, Today } from '../../../store/port/activity.ts'
+import { DAYS_KEPT, type DayOfActivity, type Today } from '../../../store/port/activity.ts'
 import type { Html } from '../../layout/page.ts'
 import { number, plural } from '../../layout/words.ts'
 
-export const DAYS = 30
+export const DAYS = DAYS_KEPT
 
 const WIDTH = 300
 const HEIGHT = 80
