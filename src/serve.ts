@@ -14,6 +14,8 @@ export interface Service {
   readonly log: Logger
   /** Prints the address and what to try next. */
   readonly announce: () => void
+  /** Calls `tell` when the database is no longer for this program, which must then stop. */
+  readonly whenRefused: (tell: (reason: Error) => void) => void
   /** Stops in order: readiness off, stop accepting, finish requests, close the database. */
   readonly stop: () => Promise<void>
 }
@@ -108,6 +110,7 @@ export async function serve({ clock, random, patience }: Given): Promise<Service
       announce(log, urlOf(config, server), store)
       for (const warning of store.warnings) log.warn(warning)
     },
+    whenRefused: (tell) => store.whenRefused?.(tell),
     async stop() {
       app.stopAccepting()
       await server.drain()

@@ -30,22 +30,25 @@ export const serveCommand = (): Promise<undefined> => servePatiently({})
 /** Runs until the process ends. `patience`: overrides the server's deadlines. */
 export async function servePatiently(patience: NonNullable<Given['patience']>): Promise<undefined> {
   const given = { clock: Date.now, random: pooled(randomBytes), patience }
-  const { log, announce, stop } = await serve(given)
+  const { log, announce, whenRefused, stop } = await serve(given)
   let stopping = false
-  const drain = (signal: NodeJS.Signals) => {
+  const drain = (because: object, code = 0) => {
     if (stopping) return
     stopping = true
-    log.info({ signal }, 'stopping')
+    log.info(because, 'stopping')
     stop().then(
-      () => process.exit(0),
+      () => process.exit(code),
       (error: unknown) => {
         log.fatal({ err: error }, 'could not stop cleanly')
         process.exit(1)
       },
     )
   }
-  process.on('SIGTERM', drain)
-  process.on('SIGINT', drain)
+  for (const signal of ['SIGTERM', 'SIGINT']) process.on(signal, () => drain({ signal }))
+  whenRefused(({ message }) => {
+    log.fatal(message)
+    drain({}, 1)
+  })
   announce()
   // Printed now, since a crash would skip exit handlers.
   nodeModule.flushCompileCache()

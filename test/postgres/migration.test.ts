@@ -7,9 +7,11 @@ import type { Identity } from '../../src/store/port/home.ts'
 import type { MemoriesQuery } from '../../src/store/port/keeping/memories.ts'
 import type { Store } from '../../src/store/port/store.ts'
 import type { KeptVersion } from '../../src/store/port/transfer.ts'
+import { SCHEMA } from '../../src/store/schema.ts'
 import { released } from '../fixtures/released.ts'
 import type { TestDatabase } from '../harness.ts'
 import { beginning, checkChain } from '../store/chained.ts'
+import { connect } from '../store/connected.ts'
 import { NOON, newBirth, newQuery, newWrite, noLimits } from '../store/fixture.ts'
 import { unbounded } from '../unbounded.ts'
 
@@ -34,7 +36,7 @@ const memories: readonly KeptVersion[] = Array.from({ length: MEMORIES }, (_, n)
 const agentOf = (n: number): string => `01a1ffdd-0000-7000-8000-${String(n).padStart(12, '0')}`
 const tokenOf = (n: number): string => String(n).padStart(64, 'f')
 
-async function fill(url: string): Promise<void> {
+async function fill(url: string): Promise<number> {
   const client = new pg.Client({ connectionString: url })
   await client.connect()
   for (let n = 0; n < AGENTS; n++) {
@@ -62,7 +64,16 @@ async function fill(url: string): Promise<void> {
       ],
     )
   }
+  const { rows } = await client.query<{ n: number }>('SELECT count(*)::INT AS n FROM memories')
   await client.end()
+  return rows[0]?.n ?? 0
+}
+
+/** A database of 1.0.0. */
+async function oldDatabase(): Promise<TestDatabase> {
+  const fixture = released.find(({ name }) => name === '1.0.0 on postgres')
+  if (!fixture) throw new Error('there is no such database')
+  return fixture.fresh()
 }
 
 const told: [done: number, of: number][] = []
@@ -87,15 +98,8 @@ const inOrder = {
 }
 
 beforeAll(async () => {
-  const fixture = released.find(({ name }) => name === '1.0.0 on postgres')
-  if (!fixture) throw new Error('there is no such database')
-  database = await fixture.fresh()
-  await fill(database.url)
-  const client = new pg.Client({ connectionString: database.url })
-  await client.connect()
-  const { rows } = await client.query<{ n: number }>('SELECT count(*)::INT AS n FROM memories')
-  before = rows[0]?.n ?? 0
-  await client.end()
+  database = await oldDatabase()
+  before = await fill(database.url)
   const progress = (done: number, of: number) => told.push([done, of])
   store = await openStore(database.url, NOON, unbounded, progress)
   old = await identified(tokenOf(7))
@@ -182,4 +186,44 @@ test('what is done next follows what was there', async () => {
   expect({ faults, proven }).toEqual({ faults: [], proven: 1 })
   expect(await store.writeMemory(empty, newWrite(), NOON)).toMatchObject({ outcome: 'saved' })
   expect(await store.eventsAfter(empty, 0, 10)).toMatchObject({ last: 1, first: 1 })
+})
+
+test('it is done in slices: one that was interrupted is continued, by nodes that start together', async () => {
+  const other = await oldDatabase()
+  const all = await fill(other.url)
+  const sql = await connect(other)
+  const counted = async (from: string) =>
+    Number((await sql.ask(`SELECT count(*) FROM ${from}`))[0]?.count)
+  const interrupted = openStore(other.url, NOON, unbounded, (done) => {
+    if (done > all / 2) throw new Error('the power is gone')
+  })
+  await expect(interrupted).rejects.toThrow('the power is gone')
+  const [version] = await sql.ask('SELECT version, oldest, place FROM schema_version')
+  // A program of 1.0.0 refuses it, as newer.
+  expect(version).toMatchObject({ version: SCHEMA, oldest: SCHEMA, place: expect.any(String) })
+  const copied = await counted('memories')
+  expect(copied).toBeGreaterThan(all / 4)
+  expect(copied).toBeLessThan(all)
+  expect(await counted('log')).toBe(copied)
+
+  const dones: number[] = []
+  const starts = Array.from({ length: 3 }, () =>
+    openStore(other.url, NOON, unbounded, (done) => dones.push(done)),
+  )
+  const stores = await Promise.all(starts)
+  expect(Math.min(...dones)).toBeGreaterThan(all / 4)
+  expect(await counted('memories')).toBe(all)
+  expect(await sql.ask('SELECT version, place FROM schema_version')).toEqual([
+    { version: SCHEMA, place: null },
+  ])
+  expect(await counted('log')).toBe(all)
+  expect(await counted('homes')).toBe(await counted('agents'))
+  const held = '(SELECT count(*) FROM memories m WHERE m.agent_id = h.agent_id)'
+  expect(await counted(`homes h WHERE memories <> ${held} OR last_event <> ${held}`)).toBe(0)
+  expect(await counted(`memories WHERE pinned AND key LIKE 'k%'`)).toBe(
+    ((AGENTS - 1) * MEMORIES) / 2,
+  )
+  for (const each of stores) await each.close()
+  await sql.end()
+  await other.drop()
 })

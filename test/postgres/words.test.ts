@@ -9,7 +9,7 @@ import {
   unprepared,
 } from '../../src/store/postgres/engine/connections.ts'
 import { hostsOf } from '../../src/store/postgres/engine/hosts.ts'
-import { splitAnew } from '../../src/store/postgres/engine/words.ts'
+import { takeEntries } from '../../src/store/postgres/schema/from-1.0.0.ts'
 import { unbounded } from '../unbounded.ts'
 import { cloneDatabase, type Database } from './databases.ts'
 
@@ -45,7 +45,7 @@ const leave = (id: string, text: string, words: string) =>
 const found = async (...phrases: string[]) =>
   (await store.findKindred(phrases, 5)).map(({ text }) => text)
 
-test('what was split otherwise is split anew, and the rest stays', async () => {
+test('what was split otherwise is split anew, a slice at a time, and the rest is found as before', async () => {
   await leave('1', 'Λόγος', 'λόγος')
   await leave('2', 'plain words', 'plain words')
   await run(
@@ -55,10 +55,14 @@ test('what was split otherwise is split anew, and the rest stays', async () => {
   )
   await leave('z', 'हिन्दी', 'हिन्दी')
   expect(await found('Λόγος', 'हिन्दी')).toEqual([])
-  await connections.transact(splitAnew)
+  let slices = 0
+  for (let after: string | undefined = ''; after !== undefined; slices++) {
+    const from: string = after
+    after = await connections.transact((ask) => takeEntries(ask, from))
+  }
+  expect(slices).toBe(4)
   expect(await found('Λόγος', 'हिन्दी')).toEqual(['हिन्दी', 'Λόγος'])
-  const kept = unprepared<{ words: string }>("SELECT words FROM entries WHERE id = '2'")
-  expect(await connections.read(kept)).toEqual([{ words: "'plain':1 'words':2" }])
+  expect(await found('plain words')).toEqual(['plain words'])
 })
 
 /** Two words of one place. */

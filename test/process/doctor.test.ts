@@ -105,7 +105,7 @@ test.concurrent('a clock that stands behind the data, and a newer schema', async
   const { path, ...options } = stopped()
   const db = new DatabaseSync(path)
   db.exec(`INSERT OR REPLACE INTO heartbeat VALUES (1, ${Date.now() + 3_600_000});
-    PRAGMA user_version = 1000`)
+    UPDATE schema_version SET version = 1000, oldest = 1000`)
   db.close()
   const { code, of } = await examine(options)
   expect(code).toBe(1)

@@ -121,13 +121,15 @@ test.concurrent('a database of a newer program is refused and left as it is', as
   await (await serve({ directory })).kill('SIGTERM')
   const path = join(directory, 'data', 'home.db')
   const db = new DatabaseSync(path)
-  db.exec('PRAGMA user_version = 1000')
+  db.exec('UPDATE schema_version SET version = 1000, oldest = 1000')
   db.close()
 
   const { code, output } = await launch({ directory }).ended
   expect(code).toBe(1)
-  expect(output).toMatch(/has schema 1000, and this program knows \d+\. Run the newer program/)
+  expect(output).toMatch(
+    /has schema 1000, for .* 1000 or newer, and this program knows \d+\. Run the newer program/,
+  )
   const after = new DatabaseSync(path, { readOnly: true })
-  expect(after.prepare('PRAGMA user_version').get()).toEqual({ user_version: 1000 })
+  expect(after.prepare('SELECT version FROM schema_version').get()).toEqual({ version: 1000 })
   after.close()
 })

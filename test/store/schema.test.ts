@@ -1,33 +1,13 @@
 /** The schema of each engine is what its `schema.sql` shows, however a database came to it. */
-import { DatabaseSync } from 'node:sqlite'
-import pg from 'pg'
 import { afterEach, describe, expect, inject, test } from 'vitest'
 import { openStore } from '../../src/store/open.ts'
-import { SCHEMA, schemaOf } from '../../src/store/schema.ts'
+import { OLDEST, SCHEMA, schemaOf } from '../../src/store/schema.ts'
 import { released } from '../fixtures/released.ts'
 import { type Engine, engines, type TestDatabase } from '../harness.ts'
 import { createTemplate } from '../postgres/databases.ts'
 import { unbounded } from '../unbounded.ts'
-import { NOON } from './fixture.ts'
-
-type Rows = readonly Readonly<Record<string, unknown>>[]
-
-interface Asked {
-  readonly ask: (sql: string) => Promise<Rows>
-  readonly end: () => Promise<void>
-}
-
-async function connect({ url }: TestDatabase): Promise<Asked> {
-  if (url.startsWith('sqlite:')) {
-    const db = new DatabaseSync(url.replace('sqlite:', ''))
-    const ask = async (sql: string) => db.prepare(sql).all() as Rows
-    return { ask, end: async () => db.close() }
-  }
-  const client = new pg.Client({ connectionString: url })
-  await client.connect()
-  const ask = async (sql: string) => (await client.query(sql)).rows as Rows
-  return { ask, end: () => client.end() }
-}
+import { connect, type Rows } from './connected.ts'
+import { NOON, newBirth, noLimits } from './fixture.ts'
 
 /** Everything that SQL can create, as the engine itself describes it. */
 const DESCRIBED = {
@@ -97,23 +77,34 @@ describe.each(engines)('on $name', (engine) => {
   })
 
   test.each([
-    [SCHEMA - 1, 'which no release wrote'],
-    [SCHEMA + 1, 'Run the newer program'],
-  ])('a database with schema %i is refused, and left as it is', async (version, sentence) => {
-    const database = await engine.fresh()
-    await opened(database)
+    [SCHEMA - 1, SCHEMA - 1, 'which no release wrote'],
+    [SCHEMA + 1, SCHEMA + 1, 'Run the newer program'],
+    [SCHEMA, SCHEMA + 1, 'Run the newer program'],
+  ])(
+    'schema %i for programs from %i on is refused, and left as it is',
+    async (version, oldest, sentence) => {
+      const database = await opened(await engine.fresh())
+      const { ask, end } = await connect(database)
+      await ask(`UPDATE schema_version SET version = ${version}, oldest = ${oldest}`)
+      await expect(openStore(database.url, NOON, unbounded)).rejects.toThrow(sentence)
+      expect(await ask('SELECT version, oldest FROM schema_version')).toEqual([{ version, oldest }])
+      await end()
+    },
+  )
+
+  test('a newer schema that takes nothing away is used, and left as it is', async () => {
+    const database = await opened(await engine.fresh())
     const { ask, end } = await connect(database)
-    const isEmbedded = engine.name === 'sqlite'
-    await ask(
-      isEmbedded
-        ? `PRAGMA user_version = ${version}`
-        : `UPDATE schema_version SET version = ${version}`,
-    )
-    await expect(openStore(database.url, NOON, unbounded)).rejects.toThrow(sentence)
-    const found = await ask(
-      isEmbedded ? 'PRAGMA user_version' : 'SELECT version FROM schema_version',
-    )
-    expect(Object.values(found[0] ?? {})).toEqual([version])
+    expect(await ask('SELECT version, oldest FROM schema_version')).toEqual([
+      { version: SCHEMA, oldest: OLDEST },
+    ])
+    await ask(`UPDATE schema_version SET version = ${SCHEMA + 2}, oldest = ${SCHEMA}`)
+    const store = await openStore(database.url, NOON, unbounded)
+    expect(await store.bear(newBirth(), noLimits, NOON)).toEqual({ outcome: 'born' })
+    await store.close()
+    expect(await ask('SELECT version, oldest FROM schema_version')).toEqual([
+      { version: SCHEMA + 2, oldest: SCHEMA },
+    ])
     await end()
   })
 })

@@ -19,6 +19,7 @@ import { prepareServer } from '../postgres/schema/migrations.ts'
 import { openReader, pathOf } from '../sqlite/engine/connection.ts'
 import { databaseFile } from '../sqlite/engine/files.ts'
 import { holdDatabase } from '../sqlite/engine/hold.ts'
+import { isOfThisProgram } from '../sqlite/schema/migrations.ts'
 import { holdsNothing, type Table, tables } from './tables.ts'
 
 /** Rows in flight. */
@@ -163,6 +164,11 @@ function openSource(databaseUrl: string, now: number) {
   const path = databaseFile(named)
   const lock = holdDatabase(path, now)
   const source = openReader(path)
+  if (!isOfThisProgram(source)) {
+    source.close()
+    lock.release()
+    throw new StoreRefused(`${path} was changed by a newer program, which alone can move it.`)
+  }
   return {
     source,
     close() {

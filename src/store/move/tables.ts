@@ -230,4 +230,4 @@ export const tables: readonly Table[] = [
 
 /** SQLite tables without data of their own. */
 export const holdsNothing =
-  /^(heartbeat|gates|entry_words(_.*)?|sqlite_.*|log_index|staged_imports|erased_agents)$/
+  /^(schema_version|heartbeat|gates|entry_words(_.*)?|sqlite_.*|log_index|staged_imports|erased_agents)$/

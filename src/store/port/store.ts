@@ -6,6 +6,7 @@
  * answer throws `StoreUnavailable`, and has changed nothing unless it is an `OutcomeUnknown`. Any
  * write can throw `StorageFull`.
  */
+import type { StoreRefused } from './errors.ts'
 import type { GatewayStore } from './gateway.ts'
 import type { HomeStore } from './home.ts'
 import type { HostStore } from './host.ts'
@@ -104,6 +105,11 @@ export interface Store extends HomeStore, SessionStore, OAuthStore, GatewayStore
   /** Commits a write as a health check. Throws StoreUnavailable. */
   checkWritable(now: number): Promise<void>
   status(): Promise<StoreStatus>
+  /**
+   * Calls `tell` once if a newer program has made the database unusable for this one, within a
+   * second or two. Undefined with a single process.
+   */
+  readonly whenRefused: ((tell: (reason: StoreRefused) => void) => void) | undefined
   /** Starts the search thread, so that the first search need not wait for it. */
   prepareSearch(): void
   close(): Promise<void>

@@ -30,7 +30,7 @@ import { eventStatements, eventVerbs, logEvents, newsVerbs, recordVerbs } from '
 import { memoryReads } from './keeping/memories.ts'
 import { versionStatements, versionVerbs } from './keeping/versions.ts'
 import { lockedWriteVerb, writeVerb } from './keeping/write-memory.ts'
-import { prepareServer } from './schema/migrations.ts'
+import { prepareServer, watchSchema } from './schema/migrations.ts'
 import { byToken, createSessionVerb, enterTokens, findByToken, isSharded } from './sharded.ts'
 import { sweepAhead } from './transfer/ahead.ts'
 import { countErasures, openExport } from './transfer/export.ts'
@@ -95,6 +95,7 @@ export async function openPostgres(
   const writing = writeVerbs(hot, tokenWrites(logEvent), entering)
   const known = rememberIdentities(() => performance.now())
   const searcher = searcherOf(databaseUrl, options, sharded)
+  const schema = watchSchema(hot.read)
   await finishLeft(slices, committed)
   return {
     location,
@@ -123,8 +124,10 @@ export async function openPostgres(
     ...gatewayVerbs(gateway, committed, options.feed),
     leasePermits: permitVerbs(hot.write),
     status: async () => ({ ...(await totalsOf(hot)), commits, freeBytes: undefined }),
+    whenRefused: schema.whenRefused,
     prepareSearch: searcher.prepare,
     async close() {
+      schema.stop()
       await searcher.close()
       await Promise.all([hot, exports, slices, gateway].map((pool) => pool.close()))
     },

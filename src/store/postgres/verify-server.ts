@@ -14,7 +14,7 @@ import {
   violationsOf,
 } from '../rest/promises.ts'
 import { BLOCK } from '../rows.ts'
-import { SCHEMA, schemaOf, tooNewToVerify } from '../schema.ts'
+import { SCHEMA, schemaOf, unknownSchema, type Versions } from '../schema.ts'
 import { wordsToFind } from '../words.ts'
 import { type Ask, openConnections, statement, unprepared } from './engine/connections.ts'
 import { breaksConnection, translate } from './engine/faults.ts'
@@ -230,13 +230,17 @@ const tableOfVersion = statement<{ there: boolean }>(
   "SELECT to_regclass('schema_version') IS NOT NULL AS there",
 )
 
-const version = statement<{ version: number }>('SELECT version FROM schema_version WHERE id = 1')
+/** The table of 1.0.0 has no `oldest`. */
+const version = unprepared<Pick<Versions, 'version'> & Partial<Versions>>(
+  'SELECT * FROM schema_version WHERE id = 1',
+)
 
 async function schemaIn(ask: Ask, place: string): Promise<number> {
   const [table] = await ask(tableOfVersion)
   const [row] = table?.there ? await ask(version) : []
   if (!row) throw new StoreRefused(`${place} is no database of Agent Home.`)
-  if (row.version > SCHEMA) throw new StoreRefused(tooNewToVerify(place, row.version))
+  const versions = { oldest: row.version, ...row }
+  if (versions.oldest > SCHEMA) throw new StoreRefused(unknownSchema(place, versions))
   return row.version
 }
 

@@ -39,8 +39,9 @@ function prepareFiling(db: DatabaseSync) {
   // An index that would serve the grouping would be scanned whole.
   const arrived = 'entries NOT INDEXED'
   const statements = [
-    `INSERT INTO entry_labels SELECT feed, value, n FROM ${arrived}, json_each(labels) WHERE n >= ?`,
-    `INSERT INTO room_counts SELECT feed, room, count(*), sum(bytes) FROM ${arrived} WHERE n >= ?
+    `INSERT INTO entry_labels (feed, label, n) SELECT feed, value, n FROM ${arrived}, json_each(labels) WHERE n >= ?`,
+    `INSERT INTO room_counts (feed, room, entries, bytes)
+     SELECT feed, room, count(*), sum(bytes) FROM ${arrived} WHERE n >= ?
        GROUP BY feed, room
        ON CONFLICT (feed, room) DO UPDATE
        SET entries = entries + excluded.entries, bytes = bytes + excluded.bytes`,

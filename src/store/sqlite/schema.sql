@@ -3,6 +3,14 @@
 -- salts and fingerprints are lower-case hex. A new database is created from this file, and the step
 -- from 1.0.0 (schema/from-1.0.0.ts) ends with it.
 
+-- One row. `oldest`: the oldest schema whose programs may still use this database. The version is in
+-- `PRAGMA user_version` too, where 1.0.0 looks for it.
+CREATE TABLE IF NOT EXISTS schema_version (
+  id INTEGER PRIMARY KEY,
+  version INTEGER NOT NULL,
+  oldest INTEGER NOT NULL
+) STRICT;
+
 -- Operators' accounts of the console. `password_hash`: a PHC string.
 CREATE TABLE IF NOT EXISTS accounts (
   id TEXT PRIMARY KEY,
@@ -26,7 +34,7 @@ CREATE TABLE IF NOT EXISTS agents (
 CREATE INDEX IF NOT EXISTS agents_by_account ON agents (account_id, agent_id)
   WHERE account_id IS NOT NULL;
 
--- Births, found by the key that replays them. `born_from`: the client's address, for as long as
+-- Births, found by the key that replays them: one for each agent, for as long as it is there. `born_from`: the client's address, for as long as
 -- births an hour are counted by it.
 CREATE TABLE IF NOT EXISTS births (
   key_hash TEXT PRIMARY KEY,
@@ -36,12 +44,12 @@ CREATE TABLE IF NOT EXISTS births (
   born_from TEXT,
   created_at INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
-CREATE INDEX IF NOT EXISTS births_by_time ON births (created_at);
+CREATE INDEX IF NOT EXISTS births_by_time ON births (created_at) WHERE born_from IS NOT NULL;
 CREATE INDEX IF NOT EXISTS births_by_address ON births (born_from, created_at)
   WHERE born_from IS NOT NULL;
 CREATE INDEX IF NOT EXISTS births_by_agent ON births (agent_id);
 
--- Births of agents that were erased since: they count within the hour as others do.
+-- Births of agents that were erased within the hour: they count in it as others do.
 CREATE TABLE IF NOT EXISTS erased_births (
   born_from TEXT,
   created_at INTEGER NOT NULL

@@ -190,6 +190,7 @@ export async function openSqlite(
       ...control.warnings,
     ],
     leasePermits: undefined,
+    whenRefused: undefined,
     ...shared,
     ...homeVerbs(parts),
     countCalls: (calls) => writer.submit('countCalls', calls),

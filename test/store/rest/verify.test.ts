@@ -336,18 +336,12 @@ describe.each(engines)('on $name', (on) => {
     expect(found).toContainEqual(expect.stringContaining(sentence))
   })
 
-  const version =
-    engine === 'sqlite' ? 'PRAGMA user_version =' : 'UPDATE schema_version SET version ='
+  const forgotten = engine === 'sqlite' ? '; PRAGMA user_version = 0' : ''
 
   test.each([
-    ['this program knows', `${version} 1000`],
-    [
-      'is no database of Agent Home',
-      engine === 'sqlite' ? `${version} 0` : 'DELETE FROM schema_version',
-    ],
-    ...(engine === 'postgres'
-      ? [['is no database of Agent Home', 'DROP TABLE schema_version']]
-      : []),
+    ['this program knows', 'UPDATE schema_version SET version = 1000, oldest = 1000'],
+    ['is no database of Agent Home', `DELETE FROM schema_version${forgotten}`],
+    ['is no database of Agent Home', `DROP TABLE schema_version${forgotten}`],
   ])('what cannot be judged is refused: %s (%s)', async (sentence, sql) => {
     const place = await lived.damaged(sql ?? '')
     await expect(verify(place)).rejects.toThrow(sentence)

@@ -1,8 +1,8 @@
 /** Checks of a PostgreSQL server: at the start, and with its database by `agent-home doctor`. */
 import { StoreRefused, StoreUnavailable } from '../../port/errors.ts'
 import type { Examined, Finding } from '../../port/rest.ts'
-import { SCHEMA } from '../../schema.ts'
-import { type Ask, openConnections, statement } from './connections.ts'
+import { schemaFinding, type Versions } from '../../schema.ts'
+import { type Ask, openConnections, statement, unprepared } from './connections.ts'
 import { hostsOf, locationOf } from './hosts.ts'
 
 const OLDEST_VERSION = 140_000
@@ -74,8 +74,9 @@ const server = statement<Server>(`
     (extract(epoch FROM clock_timestamp()) * 1000)::BIGINT AS now,
     to_regclass('schema_version')::TEXT AS has_schema`)
 
-const schemaVersion = statement<{ version: number }>(
-  'SELECT version FROM schema_version WHERE id = 1',
+/** The table of 1.0.0 has no `oldest`. */
+const schemaVersion = unprepared<Pick<Versions, 'version'> & Partial<Versions>>(
+  'SELECT * FROM schema_version WHERE id = 1',
 )
 
 async function durability(ask: Ask): Promise<Finding[]> {
@@ -113,16 +114,7 @@ async function schemaOf(ask: Ask, { has_schema }: Server): Promise<Finding> {
   const [found] = has_schema === null ? [] : await ask(schemaVersion)
   if (!found)
     return { about, state: 'odd', says: 'the database is empty: the first start fills it' }
-  const says = `it is ${found.version}, and this program knows ${SCHEMA}`
-  if (found.version === SCHEMA) return { about, state: 'good', says }
-  return found.version > SCHEMA
-    ? { about, state: 'wrong', says, advice: 'Run the newer program that wrote it.' }
-    : {
-        about,
-        state: 'odd',
-        says,
-        advice: 'The next start brings it up to date: back it up first.',
-      }
+  return schemaFinding({ oldest: found.version, ...found })
 }
 
 async function checkDatabase(ask: Ask, now: number): Promise<Finding[]> {

@@ -1,58 +1,140 @@
-/** Creates the schema of a new database, or migrates from 1.0.0. */
+/**
+ * Creates the schema of a new database, and migrates that of an older program: in slices, each a
+ * short transaction that records how far it came. A start that ends in between is continued by the
+ * next, and nodes that start together take turns.
+ */
+import { setTimeout } from 'node:timers/promises'
 import { StoreRefused } from '../../port/errors.ts'
 import type { Progress } from '../../port/store.ts'
-import { SCHEMA, schemaOf, unknownSchema } from '../../schema.ts'
+import { isUsable, OLDEST, SCHEMA, schemaOf, unknownSchema, type Versions } from '../../schema.ts'
 import { checkServer } from '../engine/checks.ts'
 import { type Ask, openConnections, statement, unprepared } from '../engine/connections.ts'
 import type { Hosts } from '../engine/hosts.ts'
-import { upgrade } from './from-1.0.0.ts'
+import { takeSlice } from './from-1.0.0.ts'
 
-/** The schema version of 1.0.0. */
-const RELEASED = 3
+interface Step {
+  readonly from: number
+  readonly to: number
+  /** The oldest program that may use the database from the beginning of the step; undefined: as before. */
+  readonly oldest?: number
+  /** Does a slice, from where the last one ended (''), and returns where it ended; undefined: it was the last. */
+  readonly slice: (ask: Ask, place: string, progress: Progress) => Promise<string | undefined>
+}
+
+const STEPS: readonly Step[] = [
+  // 1.0.0
+  { from: 3, to: 24, oldest: 24, slice: takeSlice },
+]
 
 /** An arbitrary number; nothing else in the database may use the same advisory lock. */
 const LOCK = 4_821_907
 
 const lock = statement(`SELECT pg_advisory_xact_lock(${LOCK})`)
 
-const createVersion = statement(
-  'CREATE TABLE IF NOT EXISTS schema_version (id INTEGER PRIMARY KEY, version INTEGER NOT NULL)',
+const findTable = statement<{ found: string | null }>(
+  "SELECT to_regclass('schema_version')::TEXT AS found",
 )
 
-const readVersion = statement<{ version: number }>(
-  'SELECT version FROM schema_version WHERE id = 1',
-)
+/** The table of 1.0.0 has neither `oldest` nor `place`. */
+type VersionRow = Pick<Versions, 'version'> & Partial<Versions & { place: string | null }>
+
+const readVersion = unprepared<VersionRow>('SELECT * FROM schema_version WHERE id = 1')
 
 const writeVersion = statement(`
-  INSERT INTO schema_version (id, version) VALUES (1, $1)
-  ON CONFLICT (id) DO UPDATE SET version = excluded.version`)
+  INSERT INTO schema_version (id, version, oldest, place) VALUES (1, $1, $2, $3)
+  ON CONFLICT (id) DO UPDATE
+  SET version = excluded.version, oldest = excluded.oldest, place = excluded.place`)
 
-async function step(ask: Ask, progress: Progress): Promise<void> {
-  await ask(lock)
-  await ask(createVersion)
-  const [found] = await ask(readVersion)
-  const version = found?.version ?? 0
-  if (version === SCHEMA) return
-  if (version === RELEASED) await upgrade(ask, progress)
-  else if (version === 0) await ask(unprepared(schemaOf('postgres')))
-  else throw new StoreRefused(unknownSchema('The database', version))
-  await ask(writeVersion, SCHEMA)
+const announce = statement('UPDATE schema_version SET oldest = $1 WHERE id = 1')
+
+async function findVersion(ask: Ask): Promise<VersionRow | undefined> {
+  const [table] = await ask(findTable)
+  if (!table?.found) return undefined
+  const [row] = await ask(readVersion)
+  return row
 }
 
-/** A migration may rewrite a large table while other starting nodes wait for it. */
-const PATIENCE_MS = 600_000
+type Advance = 'done' | 'more' | 'announced'
+
+/**
+ * `isNoticed`: nodes of older programs have had the time to stop since they could read that they
+ * must.
+ */
+async function advance(ask: Ask, isNoticed: boolean, progress: Progress): Promise<Advance> {
+  await ask(lock)
+  const found = await findVersion(ask)
+  if (!found) {
+    await ask(unprepared(schemaOf('postgres')))
+    await ask(writeVersion, SCHEMA, OLDEST, null)
+    return 'done'
+  }
+  const { version, oldest = version, place = null } = found
+  const isWhole = place === null || version > SCHEMA
+  if (isUsable({ version, oldest }) && isWhole) return 'done'
+  const step = STEPS.find(({ from, to }) => (place === null ? from : to) === version)
+  if (!step) throw new StoreRefused(unknownSchema('The database', { version, oldest }))
+  // A node of 1.0.0 does not look.
+  if (step.oldest && found.oldest && place === null && !isNoticed) {
+    await ask(announce, step.oldest)
+    return 'announced'
+  }
+  const next = await step.slice(ask, place ?? '', progress)
+  await ask(writeVersion, step.to, step.oldest ?? oldest, next ?? null)
+  return 'more'
+}
+
+/** A day: no statement takes that long, but an index of a table with many millions of rows takes minutes. */
+const PATIENCE_MS = 86_400_000
+
+/** How often a node looks whether it may go on. */
+const LOOK_MS = 1_000
+
+/** What a node takes to notice that it must stop, and to finish its requests. */
+const NOTICE_MS = 15_000
 
 /**
  * Checks the server and migrates its database, safely with several starting nodes. Returns
- * warnings. Throws StoreRefused if the schema is newer or unknown.
+ * warnings. Throws StoreRefused if the schema is unknown, or too new for this program.
  */
 export async function prepareServer(hosts: Hosts, progress: Progress): Promise<string[]> {
   const connections = openConnections(hosts, 1, 'agent-home start', { statementMs: PATIENCE_MS })
   try {
     const warnings = await checkServer(connections.read)
-    await connections.transact((ask) => step(ask, progress))
+    let advanced: Advance | undefined
+    while (advanced !== 'done') {
+      if (advanced === 'announced') await setTimeout(NOTICE_MS)
+      const isNoticed = advanced === 'announced'
+      advanced = await connections.transact((ask) => advance(ask, isNoticed, progress))
+    }
     return warnings
   } finally {
     await connections.close()
+  }
+}
+
+const readVersions = statement<Versions>('SELECT version, oldest FROM schema_version WHERE id = 1')
+
+/** Looks each second whether a newer program has ended what this one may do, and tells it once. */
+export function watchSchema(read: Ask) {
+  let timer: NodeJS.Timeout | undefined
+
+  async function look(tell: (reason: StoreRefused) => void): Promise<void> {
+    const [found] = await read(readVersions)
+    if (!found || isUsable(found) || !timer) return
+    stop()
+    tell(new StoreRefused(unknownSchema('The database', found)))
+  }
+
+  function stop(): void {
+    clearInterval(timer)
+    timer = undefined
+  }
+
+  return {
+    whenRefused(tell: (reason: StoreRefused) => void): void {
+      // A database that does not answer is asked again.
+      timer = setInterval(() => look(tell).catch(() => {}), LOOK_MS).unref()
+    },
+    stop,
   }
 }

@@ -58,7 +58,7 @@ export const TAIL_OF_HOME = tailFrom('(SELECT tail FROM homes WHERE agent_id = $
 export function prepareFile(db: DatabaseSync) {
   const file = prepare(
     db,
-    `WITH RECURSIVE ${TAIL} INSERT INTO log_index SELECT ?2, id, n FROM tail`,
+    `WITH RECURSIVE ${TAIL} INSERT INTO log_index (agent_id, id, n) SELECT ?2, id, n FROM tail`,
   )
   return (agentId: string, home: Home): Home => {
     if (home.tail === null) return home

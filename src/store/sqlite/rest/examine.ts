@@ -3,13 +3,14 @@ import { accessSync, constants, existsSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
 import type { Examined, Finding } from '../../port/rest.ts'
-import { SCHEMA } from '../../schema.ts'
+import { schemaFinding } from '../../schema.ts'
 import { reachHolder } from '../control/holder.ts'
 import { existingFile } from '../control/reach.ts'
 import { pathOf, prepareTuples } from '../engine/connection.ts'
 import { exposures, isOurs } from '../engine/files.ts'
 import { freeBytesFor } from '../engine/space.ts'
 import { SAFE, unsafe, versionInUse } from '../engine/version.ts'
+import { versionsOf } from '../schema/migrations.ts'
 import { readFileOf } from './still.ts'
 
 const megabytes = (bytes: number): string => `${Math.floor(bytes / 1_048_576)} MiB`
@@ -51,21 +52,6 @@ function directory(path: string): Finding {
 const scalar = (db: DatabaseSync, sql: string): unknown =>
   prepareTuples<[unknown]>(db, sql).get()?.[0]
 
-function schema(found: number): Finding {
-  const about = 'schema'
-  if (found === SCHEMA)
-    return { about, state: 'good', says: `it is ${found}, as this program has it` }
-  const says = `it is ${found}, and this program knows ${SCHEMA}`
-  return found > SCHEMA
-    ? { about, state: 'wrong', says, advice: 'Run the newer program that wrote it.' }
-    : {
-        about,
-        state: 'odd',
-        says,
-        advice: 'The next start brings it up to date: back it up first.',
-      }
-}
-
 function journal(mode: unknown): Finding {
   const about = 'journal'
   if (mode === 'wal') return { about, state: 'good', says: 'a write-ahead log' }
@@ -106,7 +92,7 @@ export function library(version: string): Finding {
 
 const inside = (path: string, now: number): Finding[] =>
   readFileOf(path, (db) => [
-    schema(Number(scalar(db, 'PRAGMA user_version'))),
+    schemaFinding(versionsOf(db)),
     journal(scalar(db, 'PRAGMA journal_mode')),
     durability(db),
     clock(db, now),

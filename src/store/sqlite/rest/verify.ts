@@ -18,11 +18,11 @@ import {
   promisedOf,
   violationsOf,
 } from '../../rest/promises.ts'
-import { SCHEMA, tooNewToVerify } from '../../schema.ts'
+import { SCHEMA, unknownSchema } from '../../schema.ts'
 import { prepare, prepareTuples } from '../engine/connection.ts'
 import { prepareVerbs } from '../engine/run.ts'
 import { beneath } from '../keeping/log.ts'
-import { migrate } from '../schema/migrations.ts'
+import { migrate, versionsOf } from '../schema/migrations.ts'
 import { readFileOf } from './still.ts'
 
 const LOG: Log = {
@@ -158,10 +158,10 @@ function attempt(check: Check, db: DatabaseSync): ReturnType<Check> {
 }
 
 function schemaOf(db: DatabaseSync, path: string): number {
-  const found = Number([...firstColumn(db, 'PRAGMA user_version')][0])
-  if (found === 0) throw new StoreRefused(`${path} is no database of Agent Home.`)
-  if (found > SCHEMA) throw new StoreRefused(tooNewToVerify(path, found))
-  return found
+  const versions = versionsOf(db)
+  if (versions.version === 0) throw new StoreRefused(`${path} is no database of Agent Home.`)
+  if (versions.oldest > SCHEMA) throw new StoreRefused(unknownSchema(path, versions))
+  return versions.version
 }
 
 function verify(db: DatabaseSync, path: string, checking: Checking): Verified {

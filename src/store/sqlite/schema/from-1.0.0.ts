@@ -4,6 +4,7 @@
  */
 import type { DatabaseSync } from 'node:sqlite'
 import { beginningOf } from '../../chain.ts'
+import { DAYS_KEPT } from '../../port/activity.ts'
 import type { Progress } from '../../port/store.ts'
 import { schemaOf } from '../../schema.ts'
 import { prepare } from '../engine/connection.ts'
@@ -60,7 +61,11 @@ const prepareTables = `
     WHERE e.feed = room_counts.feed AND e.room = room_counts.room
   );
   DROP INDEX entries_by_feed;
-  DROP TRIGGER entry_composted;`
+  DROP TRIGGER entry_composted;
+
+  DELETE FROM daily_writes WHERE day <= (
+    SELECT max(d.day) FROM daily_writes d WHERE d.agent_id = daily_writes.agent_id
+  ) - ${DAYS_KEPT};`
 
 /**
  * Other tables keep referring to `agents`, because the old table was renamed with

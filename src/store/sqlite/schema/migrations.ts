@@ -1,29 +1,66 @@
-/** Creates the schema of a new database, or migrates from 1.0.0. */
+/** Creates the schema of a new database, or migrates that of an older program, in one transaction. */
 import type { DatabaseSync } from 'node:sqlite'
 import { StoreRefused } from '../../port/errors.ts'
 import type { Progress } from '../../port/store.ts'
-import { SCHEMA, schemaOf, unknownSchema } from '../../schema.ts'
-import { transact } from '../engine/connection.ts'
+import { isUsable, OLDEST, SCHEMA, schemaOf, unknownSchema, type Versions } from '../../schema.ts'
+import { prepare, transact } from '../engine/connection.ts'
 import { upgrade } from './from-1.0.0.ts'
 
-/** The schema version of 1.0.0. */
-const RELEASED = 4
+interface Step {
+  readonly from: number
+  readonly to: number
+  /** The oldest program that may use the database afterwards; undefined: as before. */
+  readonly oldest?: number
+  readonly run: (db: DatabaseSync, progress: Progress) => void
+}
 
-const versionOf = (db: DatabaseSync): number =>
-  Number(Object.values(db.prepare('PRAGMA user_version').get() ?? {})[0])
+const STEPS: readonly Step[] = [
+  // 1.0.0
+  { from: 4, to: 24, oldest: 24, run: upgrade },
+]
 
-function step(db: DatabaseSync, path: string, progress: Progress): void {
-  const version = versionOf(db)
-  if (version === SCHEMA) return
-  if (version === RELEASED) upgrade(db, progress)
-  else if (version === 0) db.exec(schemaOf('sqlite'))
-  else throw new StoreRefused(unknownSchema(path, version))
-  db.exec(`PRAGMA user_version = ${SCHEMA}`)
+/** Version 0: an empty database, or none of ours. */
+export function versionsOf(db: DatabaseSync): Versions {
+  const table = prepare(db, "SELECT 1 FROM sqlite_schema WHERE name = 'schema_version'").get()
+  if (table) {
+    const found = prepare<Versions>(db, 'SELECT version, oldest FROM schema_version').get()
+    if (found) return found
+  }
+  const version = Number(Object.values(db.prepare('PRAGMA user_version').get() ?? {})[0])
+  return { version, oldest: version }
+}
+
+/** A newer program that took nothing away may have added what this one does not know. */
+export const isOfThisProgram = (db: DatabaseSync): boolean => versionsOf(db).version === SCHEMA
+
+function take(db: DatabaseSync, versions: Versions, path: string, progress: Progress): Versions {
+  if (versions.version === 0) {
+    db.exec(schemaOf('sqlite'))
+    return { version: SCHEMA, oldest: OLDEST }
+  }
+  const step = STEPS.find(({ from }) => from === versions.version)
+  if (!step) throw new StoreRefused(unknownSchema(path, versions))
+  step.run(db, progress)
+  return { version: step.to, oldest: step.oldest ?? versions.oldest }
+}
+
+function takeAll(db: DatabaseSync, path: string, progress: Progress): void {
+  const found = versionsOf(db)
+  let { version, oldest } = found
+  while (!isUsable({ version, oldest })) {
+    ;({ version, oldest } = take(db, { version, oldest }, path, progress))
+  }
+  if (version === found.version) return
+  prepare(db, 'INSERT OR REPLACE INTO schema_version (id, version, oldest) VALUES (1, ?, ?)').run(
+    version,
+    oldest,
+  )
+  db.exec(`PRAGMA user_version = ${version}`)
 }
 
 /**
  * Returns the number of migrated memories, or 0. The changes are then still in the log. Throws
- * StoreRefused if the schema is newer or unknown.
+ * StoreRefused if the schema is unknown, or too new for this program.
  */
 export function migrate(db: DatabaseSync, path: string, progress: Progress = () => {}): number {
   let [done, total] = [0, 0]
@@ -34,7 +71,7 @@ export function migrate(db: DatabaseSync, path: string, progress: Progress = () 
   // A table is replaced that others refer to. The pragma has no effect within a transaction.
   db.exec('PRAGMA foreign_keys = OFF')
   transact(db, () => {
-    step(db, path, tell)
+    takeAll(db, path, tell)
     if (total > 0) progress(done, total, true)
   })
   db.exec('PRAGMA foreign_keys = ON')

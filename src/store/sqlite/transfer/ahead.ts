@@ -56,7 +56,7 @@ export function prepareWriteAhead(db: DatabaseSync) {
 
 /** Recorded before the first staged row, in the same commit. */
 export function prepareMark(db: DatabaseSync) {
-  const mark = prepare(db, 'INSERT OR IGNORE INTO staged_imports VALUES (?)')
+  const mark = prepare(db, 'INSERT OR IGNORE INTO staged_imports (agent_id) VALUES (?)')
   const unmark = prepare(db, 'DELETE FROM staged_imports WHERE agent_id = ?')
   return {
     mark: (agentId: string): void => void mark.run(agentId),
