@@ -21,6 +21,7 @@ import { describeMachine, onDisk, syncMs } from './machine.ts'
 import { finding as mcpFinding, mcpPlan } from './mcp.ts'
 import { pinSelf } from './process.ts'
 import { type Finding, goalsTable, publish, show } from './result.ts'
+import { scale, scalePlan } from './scale.ts'
 import { startup } from './startup.ts'
 import {
   COMPARED,
@@ -35,7 +36,8 @@ import {
 const USAGE = `npm run bench -- [--quick] [--only name,name] [--operations read,update]
                  [--connections 1,64] [--rounds 3] [--seconds 2] [--results directory]
 npm run bench -- peers [--only name,name] [--rounds 3] [--seconds 2] [--results directory]
-npm run bench -- find [growth …] [--quick] [--results directory]`
+npm run bench -- find [growth …] [--quick] [--results directory]
+npm run bench -- scale [--agents 200000]`
 
 const OPERATIONS: readonly Operation[] = ['create', 'update', 'hot', 'read']
 
@@ -51,6 +53,8 @@ const PEERS = 'peers'
 
 interface Plan {
   readonly quick: boolean
+  /** How many `scale` fills a database with. */
+  readonly agents: number | undefined
   /** Where the result is written; bench/results unless told. */
   readonly results: string | undefined
   /** What is measured alone: by the names of its scripts, without the table, or its peers alone. */
@@ -83,11 +87,14 @@ function planOf(args: string[]): Plan {
       rounds: { type: 'string' },
       seconds: { type: 'string' },
       results: { type: 'string' },
+      agents: { type: 'string' },
     },
   })
   const { quick } = values
   const peers = alone.includes(PEERS)
-  const unknown = alone.find((name) => name !== PEERS && !Object.hasOwn(partsOf(quick), name))
+  const agents = values.agents === undefined ? undefined : Number(values.agents)
+  const parts = partsOf(quick, agents)
+  const unknown = alone.find((name) => name !== PEERS && !Object.hasOwn(parts, name))
   if (unknown) throw new Error(`There is no part "${unknown}".`)
   const only = list(values.only)
   const wanted = list(values.operations)
@@ -95,6 +102,7 @@ function planOf(args: string[]): Plan {
     COMPARED.flatMap(([each, connections]) => (each === operation ? [connections] : []))
   return {
     quick,
+    agents,
     results: values.results,
     alone,
     table: peers || alone.length === 0,
@@ -180,8 +188,13 @@ async function measureAll(plan: Plan): Promise<Measurements> {
   }
 }
 
+/** It measures no speed, and takes as long as all others together. */
+const BY_NAME_ALONE = 'scale'
+
+type Parts = Readonly<Record<string, () => Promise<Finding>>>
+
 /** What the table cannot show. */
-const partsOf = (quick: boolean): Readonly<Record<string, () => Promise<Finding>>> => ({
+const partsOf = (quick: boolean, agents: number | undefined): Parts => ({
   startup: () => startup(quick ? 3 : 10),
   export: () => exports(exportPlan(quick)),
   isolation: () => (quick ? isolation(3, 1) : isolation(10, 3)),
@@ -189,13 +202,14 @@ const partsOf = (quick: boolean): Readonly<Record<string, () => Promise<Finding>
   mcp: () => mcpFinding(mcpPlan(quick)),
   batch: () => batchFinding(batchPlan(quick)),
   growth: () => growth(growthPlan(quick)),
+  [BY_NAME_ALONE]: () => scale(scalePlan(quick, agents)),
 })
 
 /** A part that fails takes nothing from what the others found. */
-async function others({ quick, alone }: Plan): Promise<Finding[]> {
+async function others({ quick, agents, alone }: Plan): Promise<Finding[]> {
   const found: Finding[] = []
-  for (const [name, find] of Object.entries(partsOf(quick))) {
-    if (alone.length > 0 && !alone.includes(name)) continue
+  for (const [name, find] of Object.entries(partsOf(quick, agents))) {
+    if (!(alone.length > 0 ? alone.includes(name) : name !== BY_NAME_ALONE)) continue
     say(name)
     await find().then(
       (finding) => found.push(finding),
