@@ -13,7 +13,9 @@ const bounded = [...growth.matchAll(/^\| (`[^|]+`) \|/gm)].flatMap(([, cell = ''
 )
 
 const tablesOf = (engine: 'sqlite' | 'postgres') =>
-  [...schemaOf(engine).matchAll(/CREATE (?:\w+ )?TABLE IF NOT EXISTS (\w+)/g)].map(([, name]) => name)
+  [...schemaOf(engine).matchAll(/CREATE (?:\w+ )?TABLE IF NOT EXISTS (\w+)/g)].map(
+    ([, name]) => name,
+  )
 
 test('every table of both engines has a bound that is written down, and no other has', () => {
   const tables = new Set([...tablesOf('sqlite'), ...tablesOf('postgres')])
