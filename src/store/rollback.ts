@@ -4,7 +4,13 @@
  */
 import type { Identity, Refused } from './port/home.ts'
 import type { EventStore, HomeEvent } from './port/keeping/events.ts'
-import type { KeptVersion, RollbackAnswer, RollbackOrder, TransferStore } from './port/transfer.ts'
+import type {
+  KeptVersion,
+  RollbackAnswer,
+  RollbackOrder,
+  TakenBack,
+  TransferStore,
+} from './port/transfer.ts'
 import type { Line, StateBefore } from './verbs/states-before.ts'
 
 /** Whose memory is under a key now: the key that it had then; null if it is new. */
@@ -153,14 +159,16 @@ const versionOf = ({ key, was }: StateBefore): KeptVersion => {
 
 /** May be read several times; counts anew each time. */
 function statesThen({ statesBefore }: RollbackParts, agentId: string, lines: readonly Line[]) {
-  const told = { unchanged: 0, skipped: [] as string[] }
+  const told = { unchanged: 0, skipped: [] as string[], changes: [] as TakenBack[] }
   async function* read(): AsyncGenerator<readonly KeptVersion[]> {
     told.unchanged = 0
     told.skipped = []
+    told.changes = []
     for (let at = 0; at < lines.length; at += AT_ONCE) {
       const states = await statesBefore(agentId, lines.slice(at, at + AT_ONCE))
       const changed = states.filter(({ was, isSame }) => !isSame && was !== 'gone')
       told.skipped.push(...states.filter(({ was }) => was === 'gone').map(({ key }) => key))
+      told.changes.push(...changed.map(({ key, place: was }) => ({ key, was })))
       told.unchanged += states.filter(({ isSame }) => isSame).length
       if (changed.length > 0) yield changed.map(versionOf)
     }

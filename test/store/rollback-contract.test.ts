@@ -96,6 +96,22 @@ describe.each(stores)('rollback on $name', (engine) => {
   const rollBack = (operator: Identity, to: number, more: Partial<RollbackOrder> = {}) =>
     fixture.store().rollBack(operator, { to, prefix: '', dryRun: false, ...more }, ++now)
 
+  /** What a dry run says will be: the texts of the versions that it names. */
+  async function foretold(operator: Identity, now: Contents, to: number): Promise<Contents> {
+    const answer = await rollBack(operator, to, { dryRun: true })
+    if (answer.outcome !== 'rolled_back') throw new Error(answer.outcome)
+    const after = { ...now }
+    for (const { key, was } of answer.changes) {
+      delete after[key]
+      const found = was && (await fixture.store().readVersion(operator, was.key, was.version))
+      if (found?.outcome === 'found') {
+        after[key] = `${found.memory.text} ${found.memory.metadata}`
+      }
+      expect(after[key]).not.toBe(now[key])
+    }
+    return after
+  }
+
   const only = (all: Contents, isWanted: (key: string) => boolean): Contents =>
     Object.fromEntries(Object.entries(all).filter(([key]) => isWanted(key)))
 
@@ -112,6 +128,7 @@ describe.each(stores)('rollback on $name', (engine) => {
       const [later, last] = [await contents(agent), await lastEvent(agent)]
 
       const foreseen = await rollBack(operator, to, { dryRun: true })
+      expect(await foretold(operator, later, to)).toEqual(then)
       expect(await contents(agent)).toEqual(later)
       expect(await lastEvent(agent)).toBe(last)
       const done = await rollBack(operator, to)
@@ -145,10 +162,15 @@ describe.each(stores)('rollback on $name', (engine) => {
 
     expect(await rollBack(operator, to, { by, prefix: 'in.' })).toEqual({
       ...{ outcome: 'rolled_back', restored: 1, deleted: 0, unchanged: 0, skipped: [] },
+      changes: [{ key: 'in.a', was: { key: 'in.a', version: 1 } }],
     })
     expect(await contents(agent)).toEqual({ ...later, 'in.a': then['in.a'] })
     expect(await rollBack(operator, to, { by })).toEqual({
       ...{ outcome: 'rolled_back', restored: 1, deleted: 1, unchanged: 1, skipped: [] },
+      changes: [
+        { key: 'a', was: { key: 'a', version: 1 } },
+        { key: 'new', was: undefined },
+      ],
     })
     expect(await contents(agent)).toEqual({
       ...only(then, (name) => name.endsWith('a')),
@@ -172,6 +194,10 @@ describe.each(stores)('rollback on $name', (engine) => {
     for (const key of ['b', 'c']) await store().eraseMemory(operator, key, [2], ++now)
     expect(await rollBack(operator, then)).toEqual({
       ...{ outcome: 'rolled_back', restored: 1, deleted: 1, unchanged: 0, skipped: ['c'] },
+      changes: [
+        { key: 'a', was: { key: 'b', version: 3 } },
+        { key: 'b', was: undefined },
+      ],
     })
     expect(await contents(agent)).toEqual({ a: 'two {}', c: 'three {}' })
   })
@@ -302,6 +328,7 @@ describe.each(stores)('rollback on $name', (engine) => {
     await fixture.store().eraseMemory(operator, 'b', [1], now)
     expect(await rollBack(operator, 3)).toEqual({
       ...{ outcome: 'rolled_back', restored: 1, deleted: 0, unchanged: 0, skipped: ['a', 'b'] },
+      changes: [{ key: 'c', was: { key: 'c', version: 1 } }],
     })
     expect(Object.keys(await contents(agent))).toEqual(['b', 'c'])
   })

@@ -129,6 +129,13 @@ export interface RollbackOrder {
   readonly dryRun: boolean
 }
 
+/** What a rollback does to one key. */
+export interface TakenBack {
+  readonly key: string
+  /** The version that it gets again, and the key of that version now; undefined: it is deleted. */
+  readonly was: { readonly key: string; readonly version: number } | undefined
+}
+
 export type RollbackAnswer =
   | {
       readonly outcome: 'rolled_back'
@@ -138,6 +145,8 @@ export type RollbackAnswer =
       readonly unchanged: number
       /** Memories whose version of then was erased or pruned: they stay as they are. */
       readonly skipped: readonly string[]
+      /** What was restored or deleted, by key. */
+      readonly changes: readonly TakenBack[]
     }
   /** The home has no event with this id yet. */
   | { readonly outcome: 'no_event' }

@@ -20,10 +20,18 @@ export interface Line {
 
 export type Then = Pick<Memory, 'id' | 'createdAt' | 'text' | 'metadata'>
 
+/** A version, under the key that its memory has now. */
+export interface PlaceNow {
+  readonly key: string
+  readonly version: number
+}
+
 export interface StateBefore {
   readonly key: string
   /** Undefined: there was no memory. `gone`: it is not retained. */
   readonly was: Then | 'gone' | undefined
+  /** Where the version of then is now. */
+  readonly place?: PlaceNow | undefined
   /** As it was already. */
   readonly isSame: boolean
 }
@@ -147,7 +155,8 @@ export function stateReads({ at, madeBy }: VersionStatements) {
     const was = row && (yield* textOf(agentId, row.n))
     if (row && !was) return { key, was: 'gone', isSame: false }
     const isSame = was?.text === current?.text && was?.metadata === current?.metadata
-    return { key, was, isSame }
+    const place = row && { key: line.now ?? key, version: row.version }
+    return { key, was, place, isSame }
   }
 
   return {
