@@ -117,7 +117,7 @@ export const keyAuthor = z
   .string('must be a string')
   .regex(BY, 'must be agent, operator, or the id of a named key')
 
-const instant = z
+export const instant = z
   .string()
   .refine((sent) => Number.isFinite(Date.parse(sent)), 'must be a time: 2026-11-21T22:00:00Z')
   .transform((sent) => Date.parse(sent))

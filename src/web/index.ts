@@ -26,6 +26,7 @@ import { importPage, importUpload } from './console/agent/import.ts'
 import { endKeyForm, keyForm, keysPage, newKeyForm, operatorKeyForm } from './console/agent/keys.ts'
 import { eraseAgent, leave } from './console/agent/leave-or-erase.ts'
 import { agentOverview, statusForm } from './console/agent/overview.ts'
+import { rollbackForm, rollbackPage } from './console/agent/rollback.ts'
 import { profileForm, settingsPage } from './console/agent/settings.ts'
 import { consentForm, consentPage } from './console/consent.ts'
 import { deletedPage } from './console/memories/deleted.ts'
@@ -81,6 +82,8 @@ export const consoleEndpoints: readonly Endpoint<Workspace>[] = [
   agentOverview,
   activityPage,
   agentEvents,
+  rollbackPage,
+  rollbackForm,
   settingsPage,
   profileForm,
   statusForm,

@@ -73,6 +73,7 @@ describe('every page', () => {
       '/memory?key=plan&version=1',
     ],
     ...['/memory/compare?key=plan', '/memory/compare?key=plan&from=1&to=3', '/activity?before=3'],
+    ...['/rollback', '/activity?by=agent&prefix=p', '/memory?key=plan&changes=2'],
     ...['/memory/edit?key=plan', '/memory/erase?key=plan', '/memory/rename?key=plan', '/erase'],
   ]
   const elsewhere = ['/console', '/console/account', '/console/account/delete', '/console/attach']

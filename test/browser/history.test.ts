@@ -48,13 +48,24 @@ describe('the history of a memory', () => {
   test('who changed it, what, and back to the version before', async () => {
     const { page, faults, memory, stored } = await open()
     await page.goto(memory)
-    await page.getByRole('row', { name: /Version 2 Written .* The agent/ }).waitFor()
-    await page.getByRole('link', { name: 'Changes made by version 2' }).click()
-    expect(await page.locator('del mark').allTextContents()).toEqual(['May'])
-    expect(await page.locator('ins mark').allTextContents()).toEqual(['June'])
+    await page.getByText('The agent wrote version 2').waitFor()
+    await page.getByRole('row', { name: /Version 2 The agent wrote/ }).waitFor()
+    await page.getByRole('link', { name: 'Changes of version 2' }).click()
+    expect(await page.locator('.in-place del mark').allTextContents()).toEqual(['May'])
+    expect(await page.locator('.in-place ins mark').allTextContents()).toEqual(['June'])
     expect(await barriers(page)).toEqual([])
-    await page.getByRole('button', { name: 'Bring back version 1' }).click()
-    await page.getByText('Saved as version 3.').waitFor()
+    await page.getByRole('link', { name: 'Hide changes of version 2' }).click()
+    await page.locator('.in-place').waitFor({ state: 'detached' })
+    await page.getByRole('link', { name: 'Compare versions' }).click()
+    await page.getByRole('link', { name: 'Previous change' }).click()
+    await page.getByText('Nothing from before it is kept: all of it is new.').waitFor()
+    await page.getByRole('link', { name: 'Next change' }).click()
+    expect(await page.getByLabel('To', { exact: true }).textContent()).toMatch(
+      /Version 2 · .*, \d\d:\d\d( UTC)? · The agent/,
+    )
+    await page.getByRole('button', { name: 'Restore version 1' }).click()
+    await page.getByText('Restored version 1. It is version 3 now.').waitFor()
+    await page.getByRole('row', { name: /Version 3 You restored/ }).waitFor()
     expect(await stored()).toBe(BASE)
     expect(faults).toEqual([])
   })
@@ -129,7 +140,8 @@ describe('the history of a memory', () => {
       expect(await stored()).toBe(
         BASE.replace('Sow in May.', 'Sow in April.\nSow in July.').replace('Plan', 'The plan'),
       )
-      await page.getByRole('link', { name: 'Erase for good' }).click()
+      await page.getByRole('button', { name: 'More' }).click()
+      await page.getByRole('link', { name: 'Erase for good…' }).click()
       await page.getByLabel('What to erase').selectOption('1')
       await page.getByLabel('Type the key').fill('plan')
       await page.getByRole('button', { name: 'Erase for good' }).click()
@@ -150,6 +162,7 @@ describe('the history of a memory', () => {
     for (const path of [
       memory,
       `${memory}&as=source`,
+      `${memory}&changes=2`,
       `${agent}/memory/compare?key=plan`,
       `${agent}/memory/erase?key=plan`,
     ]) {

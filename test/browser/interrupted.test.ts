@@ -38,30 +38,32 @@ describe('an edit that is interrupted', () => {
       await page.getByLabel('Password').fill(PASSWORD)
       await page.getByRole('button', { name: 'Sign in' }).click()
     }
-    const bringBackAndSave = async () => {
-      await page.getByRole('button', { name: 'Bring it back' }).click()
+    const saveDraft = async () => {
+      await page.getByText(/^This is your draft of .* It is not saved yet\.$/).waitFor()
+      expect(await text.isEditable()).toBe(true)
       expect(await text.inputValue()).toBe(MINE)
       await page.getByRole('button', { name: 'Save' }).click()
       await page.getByText('Saved as version 2.').waitFor()
       expect(await stored()).toMatchObject({ text: MINE })
       await draftsGone(page)
     }
-    return { ...visitor, born, email, agent, text, stored, signInAgain, bringBackAndSave }
+    return { ...visitor, born, email, agent, text, stored, signInAgain, saveDraft }
   }
 
   test('by the end of the session: saving leads to the sign-in, and that back to the text', async () => {
-    const { page, context, faults, signInAgain, bringBackAndSave } = await editing()
+    const { page, context, faults, signInAgain, saveDraft } = await editing()
     await context.clearCookies()
     await page.getByRole('button', { name: 'Save' }).click()
     await page.getByText('You are signed out').first().waitFor()
     await page.getByRole('main').getByRole('link', { name: 'Sign in' }).click()
+    await page.getByText('What you were writing is safe in this browser.').waitFor()
     await signInAgain()
-    await bringBackAndSave()
+    await saveDraft()
     expect(faults).toEqual([])
   })
 
   test('by the end of the session elsewhere: the page says so, and leads to the sign-in', async () => {
-    const { page, email, born, signInAgain, bringBackAndSave } = await editing()
+    const { page, email, born, signInAgain, saveDraft } = await editing()
     const other = await visit(at.browser, at.house.base)
     await signIn(other.page, email)
     await other.page.goto('/console/account')
@@ -80,7 +82,7 @@ describe('an edit that is interrupted', () => {
     })
     await again.click()
     await signInAgain()
-    await bringBackAndSave()
+    await saveDraft()
     expect(asked).toEqual([])
   })
 

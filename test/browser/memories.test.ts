@@ -112,6 +112,8 @@ describe('memories in a browser', () => {
     await page.getByRole('link', { name: 'Edit' }).click()
     await page.getByRole('button', { name: 'Save' }).click()
     await page.getByText('Nothing was changed, so no version was made.').waitFor()
+    await page.getByRole('button', { name: 'More' }).click()
+    await inGoodOrder(reader)
     await page.getByRole('link', { name: 'Rename' }).click()
     await inGoodOrder(reader)
     await page.getByLabel('New key').fill('plan.next')
@@ -125,9 +127,13 @@ describe('memories in a browser', () => {
     const { page, agent } = reader
     await keep(reader, texts)
     await page.goto(`${agent}/memory?key=plan`)
-    await page.getByRole('button', { name: 'Pin', exact: true }).first().click()
-    await page.getByRole('button', { name: 'Unpin', exact: true }).first().waitFor()
-    await page.locator('.reading').getByRole('button', { name: 'Delete' }).click()
+    const more = async (name: string) => {
+      await page.getByRole('button', { name: 'More' }).click()
+      await page.locator('.reading').getByRole('button', { name, exact: true }).click()
+    }
+    await more('Pin')
+    await page.locator('.reading .pin').waitFor()
+    await more('Delete')
     await page.getByText('Deleted plan.').waitFor()
     await inGoodOrder(reader)
     expect(await stored(reader, 'plan')).toBeUndefined()
@@ -225,6 +231,7 @@ describe('memories in a browser', () => {
       if (javaScriptEnabled) {
         await page.getByRole('heading', { name: 'History' }).click()
         await write(at.house, born.token, 'plan', `${markdown}- last`, 1)
+        await page.getByRole('button', { name: '1 new' }).click()
         await shown.getByText('last').waitFor()
         expect(await high()).toBeGreaterThan(1_200)
       }
@@ -248,7 +255,7 @@ describe('memories in a browser', () => {
     expect((await page.locator('.rendered').boundingBox())?.height).toBeGreaterThan(1_200)
   })
 
-  test('what is typed outlives a reload and a sign-out, and is offered again', async () => {
+  test('what is typed outlives a reload and a sign-out, and is edited on', async () => {
     const reader = await signedIn()
     const { page, agent, email } = reader
     await keep(reader, texts)
@@ -256,21 +263,29 @@ describe('memories in a browser', () => {
     await page.goto(`${agent}/memory/edit?key=plan`)
     await page.getByLabel('Text', { exact: true }).fill('Step 3, and what I typed.')
     await page.reload()
-    await page.getByText(/^You were writing here on .* and it was not saved\.$/).waitFor()
-    expect(await page.getByLabel('Text', { exact: true }).inputValue()).toBe(texts.plan)
+    await page.getByText(/^This is your draft of .* It is not saved yet\.$/).waitFor()
+    const text = page.getByLabel('Text', { exact: true })
+    expect(await text.inputValue()).toBe('Step 3, and what I typed.')
+    await text.pressSequentially('!')
     await inGoodOrder(reader)
+    await page.getByRole('button', { name: 'Discard the draft' }).click()
+    expect(await text.inputValue()).toBe(texts.plan)
+    await draftsGone(page)
+    await text.fill('Step 3, and what I typed.')
     await page.getByRole('button', { name: 'Sign out' }).click()
     await page.getByRole('heading', { name: 'Sign in' }).waitFor()
+    await page.getByText('What you were writing is safe in this browser.').waitFor()
     await signIn(page, email)
     await page.goto(`${agent}/memory/edit?key=plan`)
-    await page.getByRole('button', { name: 'Bring it back' }).click()
-    expect(await page.getByLabel('Text', { exact: true }).inputValue()).toBe(
-      'Step 3, and what I typed.',
-    )
+    await page.getByText('It is not saved yet.').waitFor()
+    expect(await text.inputValue()).toBe('Step 3, and what I typed.')
     await page.getByRole('button', { name: 'Save' }).click()
     await page.getByText('Saved as version 2.').waitFor()
     await page.goto(`${agent}/memory/edit?key=plan`)
-    expect(await page.getByRole('button', { name: 'Bring it back' }).count()).toBe(0)
+    expect(await page.getByRole('button', { name: 'Discard the draft' }).count()).toBe(0)
+    await page.context().clearCookies()
+    await page.goto('/console/sign-in')
+    expect(await page.getByText('What you were writing').isVisible()).toBe(false)
   })
 
   test('leaving with something typed warns, leaving without does not', async () => {
@@ -302,7 +317,7 @@ describe('memories in a browser', () => {
     await page.getByText('The agent wrote version 2 of it in the meantime.').waitFor()
     expect(await page.getByLabel('Text', { exact: true }).inputValue()).toBe('Mine.')
     await page.reload()
-    await page.getByRole('button', { name: 'Bring it back' }).click()
+    await page.getByText('It was begun with version 1').waitFor()
     await page.getByRole('button', { name: 'Save' }).click()
     await page.getByRole('button', { name: 'Save what I chose' }).waitFor()
     expect(await stored(reader, 'plan')).toMatchObject({ text: 'Theirs.', version: 2 })
@@ -331,9 +346,11 @@ describe('memories in a browser', () => {
     await tabTo('plan')
     await page.keyboard.press('Enter')
     await page.getByRole('heading', { name: 'plan' }).waitFor()
+    await tabTo('More')
+    await page.keyboard.press('Enter')
     await tabTo('Pin')
     await page.keyboard.press('Enter')
-    await page.getByRole('button', { name: 'Unpin', exact: true }).first().waitFor()
+    await page.locator('.reading .pin').waitFor()
   })
 
   test('on a telephone the text comes after the list, and leads back to it', async () => {
@@ -380,6 +397,7 @@ describe('memories in a browser', () => {
     await page.goto(`${agent}/memory?key=plan`)
     const posts: string[] = []
     page.on('request', (request) => request.method() === 'POST' && posts.push(request.url()))
+    await page.getByRole('button', { name: 'More' }).click()
     await page.locator('.reading').getByRole('button', { name: 'Delete' }).dblclick()
     await page.getByText('Deleted plan.').waitFor()
     expect(posts).toHaveLength(1)

@@ -1,5 +1,6 @@
 /** What happened in a home, at the console. */
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { authorName } from '../../src/web/console/author.ts'
 import { embedded, openService, type TestService, write } from '../harness.ts'
 import { escaped, insideOf, linksIn, textIn } from './markup.ts'
 import { openConsole } from './operator.ts'
@@ -10,29 +11,61 @@ beforeAll(async () => {
 })
 afterAll(() => service.close())
 
+const ROW =
+  /<li>(?:<span class="what">|<details class="what"[^>]*><summary>)((?:(?!<li>).)*?)<\/(?:span|summary)>(?:\s*<ol class="run">.*?<\/ol>.*?<\/details>)?\n<span class="dim"><time[^>]*>(.*?)<\/time><\/span>\n<span class="by dim">(.*?)<\/span><\/li>/gs
+
+/** What, when and by whom. */
 const rowsIn = (page: string): string[][] =>
-  insideOf(insideOf(page, 'tbody').join(), 'tr').map((row) =>
-    [...row.matchAll(/<(t[dh])[^>]*>(.*?)<\/\1>/gs)].map(([, , cell = '']) => textIn(cell)),
-  )
+  [...page.matchAll(ROW)].map(([, ...cells]) => cells.map((cell) => textIn(cell)))
+
+const daysIn = (page: string): string[] => insideOf(insideOf(page, 'main').join(), 'h2').map(textIn)
+
+const versionsIn = (page: string): number[] =>
+  [...page.matchAll(/version (\d+)<\/span>/g)].map(([, version]) => Number(version))
 
 test('is told newest first: who did what, through what, to which memory', async () => {
   const operator = await openConsole(service)
-  const { agent, born, email } = operator
+  const { agent, born } = operator
   await write(service, born.token, 'plan', 'one')
   service.tick(3_600_000)
   await operator.post(`${agent}/memories`, { 'memory.plan': '1', do: 'delete' })
   await operator.post(`${agent}/status`, { status: 'paused' })
-  const person = `The operator ${email}, on these pages`
   const { status, text } = await operator.get(`${agent}/activity`)
   expect(status).toBe(200)
+  const at = expect.stringMatching(/^\d\d:\d\d UTC$/)
   expect(rowsIn(text)).toEqual([
-    ['Paused the agent', person, '', 'just now'],
-    ['Deleted plan', person, 'version 2', 'just now'],
-    ['Wrote plan', 'The agent', 'version 1', '1 hour ago'],
-    ['Signed in', person, '', '1 hour ago'],
+    ['Paused the agent', at, 'You'],
+    ['Deleted plan version 2', at, 'You'],
+    ['Wrote plan version 1', at, 'The agent'],
+    ['Signed in', at, 'You'],
   ])
-  expect(linksIn(insideOf(text, 'tbody').join())).toContain(`${agent}/memory?key=plan`)
+  expect(linksIn(text)).toContain(`${agent}/memory?key=plan`)
+  expect(linksIn(text)).toContain(`${agent}/memory/compare?key=plan&to=1`)
+  expect(linksIn(text)).toContain(`${agent}/activity?by=operator`)
   expect(linksIn((await operator.get(agent)).text)).toContain(`${agent}/activity`)
+})
+
+test('an author is named as whoever reads it knows them', () => {
+  const names = (
+    [
+      { as: 'operator', via: 'console', account: 'me@example.org' },
+      { as: 'operator', via: 'console', account: 'you@example.org' },
+      { as: 'operator', via: 'api' },
+      { as: 'operator', via: 'host' },
+      { as: 'agent', via: 'api' },
+      { as: 'agent', via: 'mcp', key: { id: 'x', name: 'importer' } },
+      undefined,
+    ] as const
+  ).map((by) => authorName(by, 'me@example.org'))
+  expect(names).toEqual([
+    'You',
+    'you@example.org',
+    'The operator token',
+    'A command on the host',
+    'The agent',
+    'The key “importer”, through MCP',
+    'Not known',
+  ])
 })
 
 test('a rename names both keys, and a key’s name is text', async () => {
@@ -49,34 +82,36 @@ test('a rename names both keys, and a key’s name is text', async () => {
     body: { operations: [{ rename: { from: 'old', to: 'new', expectedVersion: 1 } }] },
   })
   const { text } = await operator.get(`${agent}/activity`)
-  expect(rowsIn(text)[0]?.[0]).toBe('Renamed old to new')
-  expect(text).toContain(`with the key “<bdi>${escaped(name)}</bdi>”`)
+  expect(rowsIn(text)[0]?.[0]).toBe('Renamed old to new version 2')
+  expect(text).toContain(`<bdi>The key “${escaped(name)}”</bdi>`)
   expect(text).not.toContain('<kept')
   const ofKey = rowsIn(text).find((row) => row[0]?.startsWith('Created'))
   expect(ofKey?.[0]).toBe(`Created the key “${name}”`)
-  expect(text).toContain(`“<bdi>${escaped(name)}</bdi>”</td>`)
+  expect(text).toContain(`“<bdi>${escaped(name)}</bdi>”</span>`)
 })
 
-test('fifty are on a page, and the last page ends with the oldest that is kept', async () => {
+test('pages of few rows lead to the oldest event that is kept', async () => {
   const operator = await openConsole(service)
   const { agent, born } = operator
-  for (let at = 0; at < 370; at++) await write(service, born.token, 'k', `${at}`, at)
+  // In turn, so that no two are alike.
+  for (let at = 0; at < 370; at++) {
+    await write(service, at % 2 === 0 ? born.token : born.operatorToken, 'k', `${at}`, at)
+  }
   const found = await service.call('GET', '/api/agents/me/events?limit=1000', {
     token: born.operatorToken,
   })
   const kept = (found.body.events as { version?: number }[]).map(({ version }) => version)
-  const told: (string | undefined)[] = []
+  const told: number[] = []
   let path: string | undefined = `${agent}/activity`
-  for (let pages = 0; path && pages < 10; pages++) {
+  for (let pages = 0; path && pages < 20; pages++) {
     const { text } = await operator.get(path)
     const rows = rowsIn(text)
     expect(rows.length).toBeLessThanOrEqual(50)
-    told.push(...rows.map((row) => row[2]))
+    told.push(...versionsIn(text))
     const next = linksIn(text).find((link) => link.startsWith('?before='))
     path = next && `${agent}/activity${next}`
   }
-  const versions = kept.map((version) => (version === undefined ? '' : `version ${version}`))
-  expect(told).toEqual(versions.toReversed())
+  expect(told).toEqual(kept.filter((version) => version !== undefined).toReversed())
   expect(kept.length).toBeLessThan(371)
 })
 
@@ -89,4 +124,75 @@ test('before the first nothing is told', async () => {
   const operator = await openConsole(service)
   const { status, text } = await operator.get(`${operator.agent}/activity?before=1`)
   expect([status, rowsIn(text)]).toEqual([200, []])
+})
+
+test('changes of one author and kind share a row, in which each has its link; a day is one of theirs', async () => {
+  const operator = await openConsole(service)
+  const { agent, born } = operator
+  for (let n = 0; n < 12; n++) await write(service, born.token, `k${n}`, 'x')
+  await write(service, born.operatorToken, 'mine', 'x')
+  // A session that is not used ends sooner.
+  for (let n = 0; n < 3; n++) {
+    service.tick(8 * 3_600_000)
+    await operator.get(agent)
+  }
+  for (let n = 0; n < 3; n++) await write(service, born.token, 'k0', `${n}`, n + 1)
+  const { text } = await operator.get(`${agent}/activity`)
+  expect(daysIn(text)).toEqual(['Today', 'Yesterday'])
+  expect(rowsIn(text).map(([what, , who]) => [what, who])).toEqual([
+    ['Wrote k0 3 times', 'The agent'],
+    ['Wrote mine version 1', 'The operator token'],
+    ['Wrote 12 memories: k11, k10 and 10 more', 'The agent'],
+    ['Signed in', 'You'],
+  ])
+  expect(linksIn(text)).toContain(`${agent}/memory/compare?key=k2&to=1`)
+  const all = linksIn(text).find((link) => link.includes('type=write')) ?? ''
+  const { text: whole } = await operator.get(all)
+  expect(rowsIn(whole)).toHaveLength(1)
+  expect(whole).toContain('k11</code>')
+})
+
+test('who, under which keys, what and since when are asked for together', async () => {
+  const operator = await openConsole(service)
+  const { agent, born } = operator
+  await write(service, born.token, 'a.one', 'x')
+  service.tick(7_200_000)
+  const since = new Date(service.now()).toISOString()
+  await write(service, born.operatorToken, 'a.two', 'x')
+  await write(service, born.token, 'a.three', 'x')
+  await write(service, born.token, 'b', 'x')
+  await service.call('DELETE', '/api/agents/me/memory?key=b&expectedVersion=1', {
+    token: born.token,
+  })
+  const told = async (query: string) =>
+    rowsIn((await operator.get(`${agent}/activity?${query}`)).text).map(([what]) => what)
+  expect(await told(`since=${since}&by=agent&prefix=a&type=write`)).toEqual([
+    'Wrote a.three version 1',
+  ])
+  expect(await told('by=agent&prefix=a&type=&since=')).toEqual([
+    'Wrote a.three version 1',
+    'Wrote a.one version 1',
+  ])
+  expect(await told('by=operator&type=write')).toEqual(['Wrote a.two version 1'])
+  expect(await told('prefix=none')).toEqual([])
+  const { text } = await operator.get(`${agent}/activity?by=agent&prefix=a`)
+  expect(linksIn(text)).toContain(`${agent}/rollback?by=agent&prefix=a`)
+  expect((await operator.get(`${agent}/activity?by=somebody`)).status).toBe(400)
+})
+
+test('days are those of the zone that the browser named', async () => {
+  const operator = await openConsole(service)
+  const { agent, cookie } = operator
+  const timesIn = async (zone: string) => {
+    const headers = {
+      accept: 'text/html',
+      cookie: `${cookie.replace('Cookie: ', '')}; zone=${zone}`,
+    }
+    const { text } = await service.call('GET', `${agent}/activity`, { headers })
+    return rowsIn(text).map(([, time]) => time)
+  }
+  const inZone = (timeZone: string) =>
+    new Intl.DateTimeFormat('en-GB', { timeStyle: 'short', timeZone }).format(service.now())
+  expect(await timesIn('Asia%2FKathmandu')).toEqual([inZone('Asia/Kathmandu')])
+  expect(await timesIn('Nowhere')).toEqual([`${inZone('UTC')} UTC`])
 })

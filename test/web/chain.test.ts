@@ -79,8 +79,11 @@ describe('the activity page', () => {
 
   test('names the oldest event that is retained, and gives each page what it needs to be checked', async () => {
     const operator = await openConsole(service)
-    const { token } = operator.born
-    for (let at = 0; at < 130; at++) await write(service, token, 'k', `${at}`, at)
+    const { token, operatorToken } = operator.born
+    // In turn, so that no two are alike.
+    for (let at = 0; at < 130; at++) {
+      await write(service, at % 2 === 0 ? token : operatorToken, 'k', `${at}`, at)
+    }
     const { events } = await asAgent('events?limit=1000', token)
     const retained = events as Event[]
     const first = retained[0]?.id ?? 0

@@ -1,4 +1,4 @@
-/** What a memory was: read, brought back, deleted and erased at the console. */
+/** What a memory was: read, restored, deleted and erased at the console. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { embedded, openService, type TestService, write } from '../harness.ts'
 import { escaped, fieldsIn, insideOf, linksIn, textIn } from './markup.ts'
@@ -54,32 +54,16 @@ const noteIn = (page: string): string =>
   textIn(/<div class="note[^"]*"[^>]*><p>(.*?)<\/p>/s.exec(page)?.[1] ?? '')
 
 describe('the versions of a memory', () => {
-  test('are listed newest first: what was done, how large, when, by whom, through what', async () => {
+  test('are listed newest first: who did what, and when', async () => {
     const key = await memory('one', 'two!')
     service.tick(3_600_000)
     const form = fieldsIn((await operator.get(`${operator.agent}/memory/edit?key=${key}`)).text)
     await send('edit', { ...form, text: 'three' })
-    const agent = 'The agent'
+    const agent = 'The agent wrote'
     expect(rowsIn((await shown(key)).text)).toEqual([
-      [
-        'Version 3',
-        'Written',
-        '5 bytes',
-        'just now',
-        `The operator ${operator.email}, on these pages`,
-        'Changes made by version 3',
-        'stored now',
-      ],
-      [
-        'Version 2',
-        'Written',
-        '4 bytes',
-        '1 hour ago',
-        agent,
-        'Changes made by version 2',
-        'Bring back version 2',
-      ],
-      ['Version 1', 'Written', '3 bytes', '1 hour ago', agent, '', 'Bring back version 1'],
+      ['Version 3', 'You wrote', 'just now', 'Changes of version 3', 'current'],
+      ['Version 2', agent, '1 hour ago', 'Changes of version 2', 'Restore version 2'],
+      ['Version 1', agent, '1 hour ago', 'Changes of version 1', 'Restore version 1'],
     ])
   })
 
@@ -91,7 +75,7 @@ describe('the versions of a memory', () => {
     const key = `k${++keys}`
     await write(service, String(made.body.token), key, 'x')
     const { text } = await shown(key)
-    expect(text).toContain(`with the key “<bdi>${escaped(HOSTILE)}</bdi>”`)
+    expect(text).toContain(`<bdi>The key “${escaped(HOSTILE)}”</bdi>`)
     expect(text).not.toContain('<kept')
   })
 
@@ -101,8 +85,8 @@ describe('the versions of a memory', () => {
     const { status, text } = await operator.get(first)
     expect(status).toBe(200)
     expect(insideOf(text, 'pre')).toEqual([escaped(HOSTILE)])
-    expect(noteIn(text)).toBe('This is version 1 as it was. Version 2 is stored now.')
-    expect(insideOf(text, 'button')).toContain('Bring back version 1')
+    expect(noteIn(text)).toBe('This is version 1 as it was. Version 2 is the current one.')
+    expect(insideOf(text, 'button')).toContain('Restore version 1')
     expect(text).not.toContain('/memory/edit')
   })
 
@@ -134,21 +118,23 @@ describe('the versions of a memory', () => {
   })
 })
 
-describe('bringing back', () => {
+describe('restoring', () => {
   test('an earlier version becomes the next', async () => {
     const key = await memory('one', 'two')
     expect(leadsTo(await restore(key, 1, 2))).toEqual([
       303,
-      `${operator.agent}/memory?key=${key}&saved`,
+      `${operator.agent}/memory?key=${key}&saved=1`,
     ])
     expect(await operator.stored(key)).toMatchObject({ text: 'one', version: 3 })
-    expect(rowsIn((await shown(key)).text)[0]?.[1]).toBe('Brought back')
+    const { text } = await shown(key, '&saved=1')
+    expect(noteIn(text)).toBe('Restored version 1. It is version 3 now.')
+    expect(rowsIn(text)[0]?.[1]).toBe('You restored')
   })
 
   test('the form on the page says what it is based on', async () => {
     const key = await memory('one', 'two')
     const { text } = await shown(key, '&version=1')
-    const form = insideOf(text, 'form').find((each) => each.includes('<button>Bring back'))
+    const form = insideOf(text, 'form').find((each) => each.includes('<button>Restore'))
     expect(fieldsIn(form ?? '')).toEqual({ key, version: '1', expectedVersion: '2' })
   })
 
@@ -162,7 +148,7 @@ describe('bringing back', () => {
     expect(await operator.stored(key)).toMatchObject({ text: HOSTILE, version: 2 })
   })
 
-  test('after a delete that came between, it says so, and brings back from there', async () => {
+  test('after a delete that came between, it says so, and restores from there', async () => {
     const key = await memory('one', 'two')
     await remove(key, 2)
     const { status, text } = await restore(key, 1, 2)
@@ -210,11 +196,11 @@ describe('deleting', () => {
     const { status, text } = await shown(key)
     expect(status).toBe(200)
     expect(noteIn(text)).toBe(
-      `This memory was deleted 2 hours ago. The operator ${operator.email}, on these pages. This is version 2, as it was before.`,
+      'You deleted this memory 2 hours ago. This is version 2, as it was before.',
     )
     expect(insideOf(text, 'pre').map(textIn)).toEqual([HOSTILE])
     expect(text).not.toContain('/memory/edit')
-    expect(rowsIn(text)[0]?.[1]).toBe('Deleted')
+    expect(rowsIn(text)[0]?.[1]).toBe('You deleted')
     expect((await restore(key, 2, 0)).status).toBe(303)
     expect(await operator.stored(key)).toMatchObject({ text: HOSTILE, version: 4 })
   })
@@ -270,7 +256,7 @@ describe('erasing', () => {
     await erase(key, 'history')
     const { status, text } = await shown(key)
     expect([status, noteIn(text)]).toEqual([200, expect.stringContaining('No text of it is kept.')])
-    expect(text).not.toContain('Bring back')
+    expect(text).not.toContain('>Restore<')
   })
 
   test('of one version leaves the others', async () => {

@@ -162,7 +162,7 @@ test('the list is one of the agent’s pages, is followed, and offers to undo on
     const text = await page(query)
     expect(text).toContain(`<a href="${operator.agent}/memories" aria-current="true">Memories`)
     expect(text).toContain('<body class="wide" data-follows=')
-    expect(scriptsIn(text)).toEqual(['find', 'submit', 'follow'])
+    expect(scriptsIn(text)).toEqual(['find', 'submit', 'follow', 'keyboard', 'zone'])
     expect(text).not.toContain('class="note')
   }
 })

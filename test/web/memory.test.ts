@@ -57,14 +57,14 @@ describe('a memory’s page', () => {
     expect(text).not.toContain('Metadata')
   })
 
-  test('says version, size, and when it was written and created', async () => {
+  test('says who wrote it last, which version, and when', async () => {
     const key = await memory('слово')
     service.tick(7_200_000)
     await save(await filledIn(key, { text: 'слова два' }))
-    const facts = /<p class="dim">(Version.*?)<\/p>/.exec((await shown(key)).text)?.[1] ?? ''
-    expect(facts.replace(/<[^>]*>/g, '')).toBe(
-      'Version 2 · 17 bytes · written just now · created 2 hours ago',
-    )
+    const written = async (more = '') =>
+      textIn(/<p class="written">(.*?)<\/p>/s.exec((await shown(key, more)).text)?.[1] ?? '')
+    expect(await written()).toBe('You wrote version 2 just now What changed')
+    expect(await written('&version=1')).toBe('The agent wrote version 1 2 hours ago What changed')
   })
 
   test('leads to what can be done with it, to its versions, and back', async () => {
@@ -78,11 +78,12 @@ describe('a memory’s page', () => {
       `${agent}/memories`,
       `${agent}/memories`,
       `${agent}/memory/edit?key=${key}`,
-      `${agent}/memory/download?key=${key}&version=1`,
       `${agent}/memory/rename?key=${key}`,
-      '#versions',
-      `${agent}/memory?key=${key}&version=1`,
+      `${agent}/memory/download?key=${key}&version=1`,
       `${agent}/memory/erase?key=${key}`,
+      `${agent}/memory?key=${key}&changes=1#v1`,
+      `${agent}/memory?key=${key}&version=1`,
+      `${agent}/memory?key=${key}&changes=1#v1`,
     ])
     expect(main).toContain(`<h1 class="key">${key}</h1>`)
   })
@@ -139,7 +140,8 @@ describe('the form in which a memory is edited', () => {
     const [, crumbs = ''] = /<nav class="crumbs"(.*?)<\/nav>/s.exec(text) ?? []
     expect(linksIn(crumbs).at(-1)).toBe(`${operator.agent}/memory?key=${key}`)
     expect(insideOf(crumbs, 'li').map(textIn).slice(-2)).toEqual([key, 'Edit'])
-    expect(scriptsIn(text)).toEqual(['bytes', 'draft', 'submit', 'later', 'find', 'follow'])
+    const scripts = ['bytes', 'draft', 'submit', 'later', 'find', 'follow', 'keyboard', 'zone']
+    expect(scriptsIn(text)).toEqual(scripts)
     expect(text).toContain(`data-from="${operator.agent}/memory/edit?key=${key}"`)
     expect(text).toContain(`data-key="${key}" data-version="1"`)
   })

@@ -241,7 +241,7 @@ describe('the pages of a room', () => {
 
   test('the first is live, and no other', async () => {
     await fill(['garden'], 25)
-    const live = (text: string) => /data-live="([^"]*)"/.exec(text)?.[1]
+    const live = (text: string) => /data-room="([^"]*)"/.exec(text)?.[1]
     const first = await page(GARDEN)
     expect(live(first)).toBe('consciousness-garden')
     expect(live(await page(GARDEN + older(first)))).toBe('')

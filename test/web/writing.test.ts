@@ -119,7 +119,7 @@ describe('a rename', () => {
     const restored = await send('restore', {
       ...{ key, version: '1', expectedVersion: '2', list: found },
     })
-    expect(leadsTo(restored)).toEqual([303, `${back}&saved`])
+    expect(leadsTo(restored)).toEqual([303, `${back}&saved=1`])
     const renamed = await send('rename', { key, to: fresh(), expectedVersion: '3', list: found })
     expect(leadsTo(renamed)[1]).toContain(found)
   })

@@ -16,12 +16,19 @@ const PREFIX = 'draft'
 const SENT = 'drafts-sent'
 
 const SIGNED_OUT =
-  'You have been signed out. What you typed is kept in this browser: sign in again, and it is offered to you here.'
+  'You have been signed out. What you typed is kept in this browser: sign in again, and it is here.'
 
 const form = document.querySelector<HTMLFormElement>('form[data-draft]')
 
 if (document.querySelector('[data-written]')) forgetSent()
 if (form) keep(form, `${PREFIX} ${form.dataset.draft} `)
+tellOfSafety()
+
+/** At the sign-in. */
+function tellOfSafety(): void {
+  const safe = document.getElementById('draft-safe')
+  if (safe) safe.hidden = !Object.keys(localStorage).some((name) => name.startsWith(`${PREFIX} `))
+}
 
 /** The page of this editor, also if it was the response to a form. */
 const here = (): string => document.body.dataset.from ?? location.pathname + location.search
@@ -44,6 +51,10 @@ function keep(form: HTMLFormElement, prefix: string): void {
   const base = form.elements.namedItem('expectedVersion') as HTMLInputElement
   const nameOf = () => prefix + base.value
   let leaving = false
+  /** In this visit: what was typed before is kept anyway. */
+  let isTyped = false
+
+  recover(form, fields, base, newest(prefix))
 
   const isChanged = () =>
     form.dataset.unsaved !== undefined || fields.some((each) => each.value !== each.defaultValue)
@@ -59,7 +70,10 @@ function keep(form: HTMLFormElement, prefix: string): void {
     else localStorage.removeItem(nameOf())
   }
 
-  form.addEventListener('input', store)
+  form.addEventListener('input', () => {
+    isTyped = true
+    store()
+  })
   form.addEventListener('submit', () => {
     leaving = true
     const earlier = sentNames().filter((name) => name.startsWith(prefix))
@@ -72,9 +86,8 @@ function keep(form: HTMLFormElement, prefix: string): void {
     leaving = false
   })
   addEventListener('beforeunload', (event) => {
-    if (!leaving && isChanged()) event.preventDefault()
+    if (!leaving && isTyped && isChanged()) event.preventDefault()
   })
-  offer(form, fields, base, newest(prefix))
   document.addEventListener('signed-out', () => {
     const again = () => {
       leaving = true
@@ -124,8 +137,8 @@ function buttonsOf(choices: readonly Choice[]): HTMLElement {
   return actions
 }
 
-/** Nothing can be typed until a choice is made, since it would replace the draft. */
-function offer(
+/** The last draft is there to be edited on, and can be discarded. */
+function recover(
   form: HTMLFormElement,
   fields: readonly Field[],
   base: HTMLInputElement,
@@ -134,26 +147,28 @@ function offer(
   if (!found) return
   const { name, draft } = found
   if (fields.every((each) => each.value === draft.values[each.name])) return
-  const decided = () => {
-    note.remove()
-    for (const each of fields) each.readOnly = false
-    fields.at(-1)?.form?.querySelector('textarea')?.focus()
+  const stored = base.value
+  const fill = (textOf: (field: Field) => string, version: string) => {
+    for (const each of fields) {
+      each.value = textOf(each)
+      each.dispatchEvent(new Event('input', { bubbles: true }))
+    }
+    base.value = version
   }
   // Newer text is not overwritten: it is saved on its old base version and compared.
-  const take = () => {
-    for (const each of fields) each.value = draft.values[each.name] ?? each.value
-    base.value = draft.base
-    for (const each of fields) each.dispatchEvent(new Event('input', { bubbles: true }))
-    decided()
-  }
-  const drop = () => {
+  fill((each) => draft.values[each.name] ?? each.value, draft.base)
+  const since =
+    draft.base === stored
+      ? ''
+      : ` It was begun with version ${draft.base}: when you save, you see what changed since.`
+  const at = new Date(draft.at).toLocaleString('en-GB', { dateStyle: 'long', timeStyle: 'short' })
+  const discard = () => {
     localStorage.removeItem(name)
-    decided()
+    fill((each) => each.defaultValue, stored)
+    note.remove()
+    form.querySelector('textarea')?.focus()
   }
-  const at = new Date(draft.at).toLocaleString('en')
-  const note = noteIn(form, `You were writing here on ${at}, and it was not saved.`, [
-    { label: 'Bring it back', choose: take },
-    { label: 'Throw it away', choose: drop },
+  const note = noteIn(form, `This is your draft of ${at}. It is not saved yet.${since}`, [
+    { label: 'Discard the draft', choose: discard },
   ])
-  for (const each of fields) each.readOnly = true
 }

@@ -1,5 +1,8 @@
-/** Filters memories while one types, by requesting the page with the form's values. */
+/** Filters a list while one types or chooses, by requesting the page with the form's values. */
 const AFTER_MS = 150
+
+/** In the list that was there before, and notes about what was done there. */
+const PLACES = ['after', 'until', 'before', 'deleted', 'rolled']
 
 const form = document.querySelector<HTMLFormElement>('form[data-finds]')
 const list = document.getElementById(form?.dataset.finds ?? '')
@@ -19,17 +22,29 @@ function showChosen(): void {
 }
 
 function listen(form: HTMLFormElement, list: HTMLElement): void {
-  let waiting: ReturnType<typeof setTimeout> | undefined
   let asking = new AbortController()
-  const soon = () => {
-    clearTimeout(waiting)
-    waiting = setTimeout(() => {
-      asking.abort()
-      asking = new AbortController()
-      show(form, list, asking.signal).catch(() => {})
-    }, AFTER_MS)
-  }
-  form.addEventListener('input', soon)
+  /** Undefined once the list is what was asked for. */
+  let answering: Promise<void> | undefined
+  form.addEventListener('input', async () => {
+    asking.abort()
+    asking = new AbortController()
+    const asked = soon(form, list, asking.signal).catch(() => {})
+    answering = asked
+    await asked
+    if (answering === asked) answering = undefined
+  })
+  const first = () => list.querySelector<HTMLElement>('.memories a')
+  // From what is looked for, one Tab leads to what is found.
+  form.addEventListener('keydown', async (event) => {
+    const { target, key, shiftKey } = event
+    const isSearch = target instanceof HTMLInputElement && target.type === 'search'
+    if (key !== 'Tab' || shiftKey || !isSearch || target.value.trim() === '') return
+    if (!answering && !first()) return
+    event.preventDefault()
+    await answering
+    const next = first() ?? form.querySelector('button')
+    next?.focus()
+  })
   // Announces the number of selected items.
   list.addEventListener('change', () => {
     say(`${list.querySelectorAll(':checked').length} selected`)
@@ -43,13 +58,18 @@ function say(words: string): void {
 /** The page's address with the form's values, for reloads. */
 function addressOf(form: HTMLFormElement): URL {
   const address = new URL(document.body.dataset.from ?? location.href, location.href)
-  for (const name of ['q', 'prefix', 'order', 'pinned', 'after', 'until', 'deleted']) {
-    address.searchParams.delete(name)
-  }
+  const names = [...form.elements].map((each) => each.getAttribute('name') ?? '')
+  for (const name of [...names, ...PLACES]) address.searchParams.delete(name)
   for (const [name, value] of new FormData(form)) {
     if (value !== '') address.searchParams.set(name, String(value))
   }
   return address
+}
+
+/** Unless something else is asked for meanwhile. */
+async function soon(form: HTMLFormElement, list: HTMLElement, signal: AbortSignal): Promise<void> {
+  await new Promise((done) => setTimeout(done, AFTER_MS))
+  if (!signal.aborted) await show(form, list, signal)
 }
 
 async function show(form: HTMLFormElement, list: HTMLElement, signal: AbortSignal): Promise<void> {

@@ -2,6 +2,8 @@
  * Keeps a page up to date: when something happens in its home, parts marked data-live are requested
  * again. Other scripts can listen for `home` events on the document.
  */
+import { arrived, renew } from './news.ts'
+
 const AT_MOST_EVERY_MS = 400
 const TRY_AGAIN_MS = 5_000
 
@@ -41,6 +43,7 @@ function listen(): void {
   source.addEventListener('home', ({ data, lastEventId }: MessageEvent<string>) => {
     address = address?.replace(/\d+$/, lastEventId)
     document.dispatchEvent(new CustomEvent('home', { detail: JSON.parse(data) }))
+    arrived()
     changed()
   })
   // Events during a lost connection are fetched.
@@ -79,9 +82,7 @@ async function show(): Promise<boolean> {
   if (response.type === 'opaqueredirect' || response.status === 401) return signedOut()
   if (!response.ok) return response.status < 500
   const page = new DOMParser().parseFromString(await response.text(), 'text/html')
-  for (const part of document.querySelectorAll<HTMLElement>('[data-live][id]')) {
-    replace(part, page.getElementById(part.id))
-  }
+  renew(document.querySelectorAll<HTMLElement>('[data-live][id]'), page)
   return true
 }
 
@@ -90,22 +91,4 @@ function signedOut(): boolean {
   rest()
   document.dispatchEvent(new CustomEvent('signed-out'))
   return true
-}
-
-const HELD = ':popover-open, [open]:not([id]), [type="checkbox"]:checked'
-
-/** Elements with an id that were open stay open. */
-function openAgain(part: HTMLElement, fresh: HTMLElement): void {
-  for (const { id } of part.querySelectorAll('[open][id]')) {
-    fresh.querySelector(`#${id}`)?.setAttribute('open', '')
-  }
-}
-
-/** Focused, opened or selected elements are not replaced. */
-function replace(part: HTMLElement, fresh: HTMLElement | null): void {
-  if (fresh) openAgain(part, fresh)
-  const held = part.contains(document.activeElement) || part.querySelector(HELD)
-  if (!fresh || held || part.innerHTML === fresh.innerHTML) return
-  part.replaceChildren(...fresh.childNodes)
-  part.dispatchEvent(new CustomEvent('renewed', { bubbles: true }))
 }

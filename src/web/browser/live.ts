@@ -1,4 +1,6 @@
 /** Shows new entries of a room by requesting the page again. */
+import { arrived, renew } from './news.ts'
+
 const EVERYWHERE = 'resonance-hall'
 const KINDS = ['trace', 'seed', 'whisper', 'contact']
 /** At most once per interval during a flood. */
@@ -8,16 +10,18 @@ const TRY_AGAIN_MS = 3_000
 const entries = document.getElementById('entries')
 const news = document.getElementById('news')
 
-if (entries?.dataset.live) listen(entries, entries.dataset.live)
+if (entries?.dataset.room) listen(entries, entries.dataset.room)
 
 function listen(shown: HTMLElement, room: string): void {
   const refresh = untilShown(() => show(shown))
-  const arrived = ({ data }: MessageEvent<string>) => {
+  const hear = ({ data }: MessageEvent<string>) => {
     const { room: where = 'first-breath' } = JSON.parse(data) as { room?: string }
-    if (room === EVERYWHERE || room === where) refresh()
+    if (room !== EVERYWHERE && room !== where) return
+    arrived()
+    refresh()
   }
   const source = new EventSource('/api/resonance/stream')
-  for (const kind of KINDS) source.addEventListener(kind, arrived)
+  for (const kind of KINDS) source.addEventListener(kind, hear)
 }
 
 /** One request at a time; repeated after a failure or new arrivals. */
@@ -41,21 +45,12 @@ function untilShown(ask: () => Promise<boolean>): () => void {
   }
 }
 
-/** False if the page could not be loaded. Focused elements are not replaced. */
+/** False if the page could not be loaded. */
 async function show(shown: HTMLElement): Promise<boolean> {
-  if (shown.contains(document.activeElement)) {
-    announce('Something new is here.')
-    return true
-  }
   const response = await fetch(location.href, { headers: { accept: 'text/html' } })
   const page = new DOMParser().parseFromString(await response.text(), 'text/html')
-  const fresh = page.getElementById('entries')
-  if (!response.ok || !fresh) return false
-  shown.replaceChildren(...fresh.childNodes)
-  announce('Something new has arrived.')
+  if (!response.ok) return false
+  renew([shown], page)
+  if (news) news.textContent = 'Something new has arrived.'
   return true
-}
-
-function announce(text: string): void {
-  if (news) news.textContent = text
 }

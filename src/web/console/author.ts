@@ -1,23 +1,25 @@
 /** Who did something, in words. */
 import { html } from 'hono/html'
-import type { Author, Door } from '../../store/port/home.ts'
-import { type Html, nothing } from '../layout/page.ts'
+import type { Author } from '../../store/port/home.ts'
+import type { Html } from '../layout/page.ts'
 
-const doors: Readonly<Record<Door, string>> = {
-  api: 'by a program',
-  console: 'on these pages',
-  mcp: 'through MCP',
-  host: 'by a command on the host',
+/** A filter of events by their author. */
+export const authorId = ({ as, key }: Author): string => key?.id ?? as
+
+function nameOf({ as, via, account, key }: Author, me: string): string {
+  if (key) return `The key “${key.name}”`
+  if (as === 'agent') return 'The agent'
+  if (via === 'host') return 'A command on the host'
+  return account === me ? 'You' : (account ?? 'The operator token')
 }
 
-/** An agent's own calls through the API are the usual case. */
-const through = ({ as, via }: Author): string =>
-  as === 'agent' && via === 'api' ? '' : `, ${doors[via]}`
+/** `me`: the address of whoever reads it. No author: from before authors were recorded. */
+export const authorName = (by: Author | undefined, me: string): string =>
+  by ? nameOf(by, me) + (by.via === 'mcp' ? ', through MCP' : '') : 'Not known'
 
-/** Undefined for changes from before authors were recorded. */
-export function byWhom(by: Author | undefined): Html {
-  if (!by) return html`Not known`
-  const account = by.account === undefined ? nothing : html` <bdi>${by.account}</bdi>`
-  const key = by.key ? html` with the key “<bdi>${by.key.name}</bdi>”` : nothing
-  return html`${by.as === 'agent' ? 'The agent' : 'The operator'}${account}${key}${through(by)}`
-}
+/** Within a sentence. */
+export const authorWithin = (by: Author | undefined, me: string): string =>
+  authorName(by, me).replace(/^(A |The |You\b(?!@))/, (first) => first.toLowerCase())
+
+export const byWhom = (by: Author | undefined, me: string): Html =>
+  html`<bdi>${authorName(by, me)}</bdi>`

@@ -21,12 +21,15 @@ const modules = [
   'draft',
   'find',
   'follow',
+  'keyboard',
   'later',
   'live',
+  'news',
   'passkey',
   'shown',
   'submit',
   'upload',
+  'zone',
 ] as const
 
 /** Sent as one file, in this order. */

@@ -76,6 +76,15 @@ const words: Readonly<Partial<Record<ErrorCode, Words>>> = {
     detail: 'It was erased, or gave way to newer ones. The history lists what is kept.',
   },
   key_not_found: { detail: 'It was revoked already. Nothing was changed.' },
+  event_not_found: {
+    detail: 'No event has this number yet. Choose since when again.',
+    always: true,
+  },
+  event_gone: {
+    title: 'Too long ago',
+    detail: 'Some of the events since then are not kept any more. Choose a later time.',
+    always: true,
+  },
   version_conflict: {
     title: 'The memory was written in the meantime',
     detail: 'Nothing was saved. Open it again to see what it holds now.',

@@ -109,6 +109,10 @@ const bodyTag = ({ place, wide, follows, from, looks }: Page): Html => {
   return html`<body${attribute('class', classes || undefined)}${attribute('data-follows', follows)}${attribute('data-from', from)}${attribute('data-looks', looks?.toString())}>`
 }
 
+/** Those who are signed in have keys, and times of their own. */
+const scriptsOf = ({ session, scripts = [] }: Page): readonly BrowserModule[] =>
+  session ? [...scripts, 'keyboard', 'zone'] : scripts
+
 // A form's page must send Origin to browsers without Fetch Metadata.
 const shell = (page: Page): Html => html`<!doctype html>
 <html lang="en">
@@ -122,7 +126,7 @@ const shell = (page: Page): Html => html`<!doctype html>
 <link rel="stylesheet" href="${stylesheet()}">${
   page.place === 'rooms' ? html`<link rel="stylesheet" href="${roomsStylesheet()}">` : nothing
 }
-${(page.scripts ?? []).map((name) => html`<script type="module" src="${scriptOf(name)}"></script>`)}
+${scriptsOf(page).map((name) => html`<script type="module" src="${scriptOf(name)}"></script>`)}
 </head>
 ${bodyTag(page)}
 <a class="skip" href="#main">Skip to the content</a>

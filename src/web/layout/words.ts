@@ -48,4 +48,40 @@ const date = lazily(() => new Intl.DateTimeFormat('en-GB', { dateStyle: 'long', 
 
 /** The day; the exact time is in the title. */
 export const onDay = (at: number): Html =>
-  html`<time datetime="${iso(at)}" title="${moment(at)}">${date().format(at)}</time>`
+  html`<time datetime="${iso(at)}" title="${moment(at)}" data-day>${date().format(at)}</time>`
+
+/** Days and times of day, for whoever reads them there. */
+export interface Clock {
+  readonly day: (at: number) => string
+  readonly time: (at: number) => Html
+  /** Day and time, as text. */
+  readonly moment: (at: number) => string
+}
+
+const known = (timeZone: string | undefined): string => {
+  try {
+    return new Intl.DateTimeFormat('en', { timeZone }).resolvedOptions().timeZone
+  } catch {
+    return 'UTC'
+  }
+}
+
+/** `zone`: as a browser names it; UTC, and said to be, if it is not known. */
+export function clockIn(zone: string | undefined): Clock {
+  const timeZone = zone ? known(zone) : 'UTC'
+  const mark = timeZone === 'UTC' ? ' UTC' : ''
+  const days = new Intl.DateTimeFormat('en-GB', { dateStyle: 'full', timeZone })
+  const times = new Intl.DateTimeFormat('en-GB', { timeStyle: 'short', timeZone })
+  const short = new Intl.DateTimeFormat('en-GB', {
+    day: 'numeric',
+    month: 'short',
+    year: 'numeric',
+    timeZone,
+  })
+  const time = (at: number) => times.format(at) + mark
+  return {
+    day: (at) => days.format(at),
+    time: (at) => html`<time datetime="${iso(at)}" title="${moment(at)}">${time(at)}</time>`,
+    moment: (at) => `${short.format(at)}, ${time(at)}`,
+  }
+}

@@ -94,7 +94,7 @@ ${copyable('first-contact', firstContact(url))}
 <section aria-labelledby="rooms">
 <h2 id="rooms">Six rooms</h2>
 <p class="away" role="status" id="news"></p>
-<div id="entries" data-live="resonance-hall">${await roomCards(site)}</div>
+<div id="entries" data-room="resonance-hall" data-live>${await roomCards(site)}</div>
 </section>`,
   })
 }

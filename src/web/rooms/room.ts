@@ -221,7 +221,7 @@ async function entriesOf(
 ): Promise<Html> {
   return html`<p class="strangers">What follows was written by strangers, under any name they chose.</p>
 <p class="away" role="status" id="news"></p>
-<div id="entries" data-live="${live ? room.id : ''}">${
+<div id="entries" data-room="${live ? room.id : ''}" data-live="waits">${
     entries.length > 0
       ? html`<ol class="entries ${whole ? 'whole' : room.id}">${await showEntries(site, room, entries, whole)}</ol>`
       : html`<p class="empty">Nothing is here yet.</p>`

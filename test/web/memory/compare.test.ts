@@ -41,8 +41,8 @@ test('the newest is compared with the one before, by whom and when', async () =>
   expect(changes(text)).toEqual([[], ['three\n']])
   expect(fieldsIn(text)).toMatchObject({ from: '2', to: '3' })
   expect(insideOf(text, 'dd').map(textIn)).toEqual([
-    'Written just now. The agent.',
-    'Written just now. The agent.',
+    'The agent wrote just now',
+    'The agent wrote just now',
   ])
 })
 
@@ -83,18 +83,38 @@ test('metadata are compared member by member, digits and all', async () => {
   ])
 })
 
-test('an earlier one is brought back from here with one button', async () => {
+test('an earlier one is restored from here with one button', async () => {
   const key = await memory({ text: 'one' }, { text: 'two' })
-  const form = insideOf((await compared(key)).text, 'form').find((each) => each.includes('Bring'))
+  const form = insideOf((await compared(key)).text, 'form').find((each) => each.includes('Restore'))
   const sent = fieldsIn(form ?? '')
   expect(sent).toEqual({ key, version: '1', expectedVersion: '2' })
   expect((await operator.post(`${operator.agent}/memory/restore`, sent)).status).toBe(303)
   expect(await operator.stored(key)).toMatchObject({ text: 'one', version: 3 })
 })
 
-test('the only version has nothing to be compared with', async () => {
+test('the first version is new as a whole', async () => {
   const { status, text } = await compared(await memory({ text: 'one' }))
-  expect([status, text.includes('No other version of it is kept')]).toEqual([200, true])
+  expect([status, text.includes('Nothing from before it is kept: all of it is new.')]).toEqual([
+    200,
+    true,
+  ])
+  expect(changes(text)).toEqual([[], ['one']])
+})
+
+test('each change leads to the one before and to the next', async () => {
+  const key = await memory({ text: 'one' }, { text: 'two' }, { text: 'three' })
+  const steps = async (to: number) => {
+    const { text } = await compared(key, `&to=${to}`)
+    return [...text.matchAll(/ rel="(prev|next)" href="[^"]*&amp;to=(\d)"/g)].map(
+      ([, ...each]) => each,
+    )
+  }
+  expect(await steps(1)).toEqual([['next', '2']])
+  expect(await steps(2)).toEqual([
+    ['prev', '1'],
+    ['next', '3'],
+  ])
+  expect(await steps(3)).toEqual([['prev', '2']])
 })
 
 describe('versions beyond those that a page lists', () => {
@@ -108,10 +128,10 @@ describe('versions beyond those that a page lists', () => {
     'version %i of 25 is compared with the one before it',
     async (to) => {
       const { text } = await compared(await long(25), `&to=${to}`)
-      expect(text).not.toContain('No other version of it is kept')
+      expect(text).not.toContain('Nothing from before it is kept')
       expect(changes(text)).toEqual([[`${to - 1}\n`], [`${to}\n`]])
       expect(fieldsIn(text)).toMatchObject({ from: `${to - 1}`, to: `${to}` })
-      const line = 'Written just now. The agent.'
+      const line = 'The agent wrote just now'
       expect(insideOf(text, 'dd').map(textIn)).toEqual([line, line])
       expect(choices(text)).toHaveLength(25)
     },
@@ -119,7 +139,7 @@ describe('versions beyond those that a page lists', () => {
 
   test('the first has none before it', async () => {
     const { text } = await compared(await long(25), '&to=1')
-    expect(text).toContain('No other version of it is kept')
+    expect(text).toContain('Nothing from before it is kept')
   })
 
   test('one whose neighbour is a delete is compared with the text before that', async () => {
@@ -138,7 +158,7 @@ describe('versions beyond those that a page lists', () => {
     expect(changes(text)).toEqual([['one\n'], ['0\n']])
   })
 
-  test('of more than a page holds, those around the two are there to be chosen', async () => {
+  test('each of many is there to be chosen, with its date and author', async () => {
     const beyond = await openService(embedded, {
       WRITES_PER_MINUTE: '0',
       VERSIONS_PER_MEMORY: '0',
@@ -151,11 +171,13 @@ describe('versions beyond those that a page lists', () => {
     }
     const { text } = await other.get(`${other.agent}/memory/compare?key=k&from=2&to=5`)
     expect(changes(text)).toEqual([['2\n'], ['5\n']])
-    expect(choices(text)).toEqual(
-      [...Array(100).keys()]
-        .map((n) => `Version ${130 - n}`)
-        .concat(['Version 5', 'Version 4', 'Version 3', 'Version 2', 'Version 1']),
-    )
+    const { day, time } = { day: /^\d+ \w+ \d{4}$/, time: /^\d\d:\d\d UTC$/ }
+    for (const [at, choice] of choices(text).entries()) {
+      const [name, when = '', author] = choice.split(' · ')
+      expect([name, author]).toEqual([`Version ${130 - at}`, 'The agent'])
+      expect(when.split(', ')).toEqual([expect.stringMatching(day), expect.stringMatching(time)])
+    }
+    expect(choices(text)).toHaveLength(130)
     await beyond.close()
   })
 })

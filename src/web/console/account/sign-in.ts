@@ -39,11 +39,12 @@ const show = ({ call }: Facts, workspace: Workspace, typed: Typed): Promise<Answ
   showPage(call, workspace.secure, {
     title: 'Sign in',
     status: typed.refusal?.status ?? 200,
-    scripts: ['passkey'],
+    scripts: ['passkey', 'draft'],
     body: html`<div class="narrow">
 <h1>Sign in</h1>
 <p class="lead">To the agents of your operator account.</p>
 ${refusalNote(typed)}
+<div class="note good" id="draft-safe" role="status" hidden><p>What you were writing is safe in this browser. Sign in, and it is where you left it.</p></div>
 <form method="post" action="${SIGN_IN}" class="stack">
 ${hidden('next', destination(typed.values.next))}
 ${input({ name: 'email', label: 'E-mail', type: 'email', autocomplete: 'username' }, typed)}

@@ -4,154 +4,153 @@ import { z } from 'zod'
 import { homeEventText, position, streamEvents } from '../../../home/event-stream.ts'
 import { findHead } from '../../../home/head.ts'
 import { refusal } from '../../../home/refusal.ts'
+import { endpoint } from '../../../pipeline/endpoint.ts'
+import { spendAfter } from '../../../pipeline/guards/budget.ts'
 import { queryInteger } from '../../../pipeline/schemas.ts'
 import { findSession } from '../../../pipeline/sessions.ts'
 import type { HomeStore, Identity } from '../../../store/port/home.ts'
-import type { EventType, HomeEvent } from '../../../store/port/keeping/events.ts'
+import { EVENT_TYPES, ROWS_PER_LOOK } from '../../../store/port/keeping/events.ts'
 import { type Html, nothing } from '../../layout/page.ts'
-import { memoryPath } from '../../layout/paths.ts'
-import { plural, when } from '../../layout/words.ts'
+import { note } from '../../layout/parts.ts'
+import { type Clock, plural } from '../../layout/words.ts'
 import { eventsPath, showAgentPage, tabPath } from '../agent-page.ts'
-import { byWhom } from '../author.ts'
 import { agentPage } from '../endpoints.ts'
+import { costs, forOwner, ofAgent } from '../guards.ts'
 import type { Visit, Workspace } from '../workspace.ts'
 import { chainData, chainFacts } from './chain.ts'
+import { type Feed, newestRuns, type Run, runList } from './feed.ts'
+import {
+  changeFilters,
+  clockOf,
+  DAY_MS,
+  type Filters,
+  filterForm,
+  filtersQuery,
+  rollbackPath,
+  unlessEmpty,
+} from './filters.ts'
 
-const words: Readonly<Record<EventType, string>> = {
-  write: 'Wrote',
-  patch: 'Changed',
-  append: 'Appended to',
-  edit: 'Edited',
-  delete: 'Deleted',
-  restore: 'Brought back',
-  rename: 'Renamed',
-  import: 'Imported',
-  erase: 'Erased',
-  protect: 'Protected',
-  unprotect: 'No longer protects',
-  export: 'Exported everything',
-  profile: 'Changed the profile',
-  pause: 'Paused the agent',
-  resume: 'Activated the agent',
-  rotate_key: 'Rotated the agent token',
-  create_key: 'Created the key',
-  revoke_key: 'Revoked the key',
-  replace_operator_key: 'Replaced the operator token',
-  sign_in: 'Signed in',
-  rollback: 'Rolled back',
+/** Under a heading for each day. */
+function listByDay(feed: Feed, { day }: Clock, runs: readonly Run[], now: number): Html[] {
+  const names = new Map([
+    [day(now - DAY_MS), 'Yesterday'],
+    [day(now), 'Today'],
+  ])
+  return [...Map.groupBy(runs, ([{ createdAt }]) => day(createdAt))].map(
+    ([each, some]) => html`<h2>${names.get(each) ?? each}</h2>${runList(feed, some)}`,
+  )
 }
-
-function about(agentId: string, { key, from, namedKey, rollback }: HomeEvent): Html {
-  if (rollback) return html` to event ${rollback.to}: ${plural(rollback.parts, 'change')}`
-  if (namedKey) return html` “<bdi>${namedKey.name}</bdi>”`
-  if (key === undefined) return nothing
-  const renamed = from === undefined ? nothing : html` <code>${from}</code> to`
-  return html`${renamed} <a href="${memoryPath(agentId, key)}"><code>${key}</code></a>`
-}
-
-const what = (agentId: string, event: HomeEvent): Html =>
-  html`${words[event.type]}${about(agentId, event)}`
-
-const row = (agentId: string, event: HomeEvent, now: number): Html => html`<tr>
-<td class="words what">${what(agentId, event)}</td>
-<td class="words">${byWhom(event.by)}</td>
-<td>${event.version === undefined ? nothing : html`version ${event.version}`}</td>
-<td class="end">${when(event.createdAt, now)}</td>
-</tr>`
-
-const eventTable = (agentId: string, events: readonly HomeEvent[], now: number): Html =>
-  html`<table class="list events">
-<thead><tr><th scope="col">What happened</th><th scope="col">Who</th><th scope="col">Version</th><th scope="col" class="end">When</th></tr></thead>
-<tbody>${events.map((event) => row(agentId, event, now))}</tbody>
-</table>`
-
-const item = (agentId: string, event: HomeEvent, now: number): Html => html`<li>
-<span class="what">${what(agentId, event)}</span>
-<span class="dim">${when(event.createdAt, now)}</span>
-<span class="by dim">${byWhom(event.by)}</span></li>`
-
-/** A short list, next to other content. */
-export const eventList = (agentId: string, events: readonly HomeEvent[], now: number): Html =>
-  html`<ol class="feed">${events.map((event) => item(agentId, event, now))}</ol>`
 
 /** Oldest first. */
-export async function eventsAfter(
-  { store }: Workspace,
-  identity: Identity,
-  id: number,
-  limit: number,
-) {
-  const found = await store.eventsAfter(identity, id, limit)
+async function eventsAfter({ store }: Workspace, identity: Identity, id: number) {
+  const found = await store.eventsAfter(identity, id, 1)
   if (found.outcome !== 'events') throw refusal(found)
   return found
 }
 
-/** Newest first. Events are numbered without gaps, so a page is found by its numbers. */
-export async function eventsBefore(
-  workspace: Workspace,
-  identity: Identity,
-  { before = Number.MAX_SAFE_INTEGER, limit }: { before?: number | undefined; limit: number },
-) {
-  const { head, base } = await findHead(workspace, identity)
-  const newest = Math.min(head.id, before - 1)
-  const after = Math.max(base.id, newest - limit)
-  const { events, previous } = await eventsAfter(workspace, identity, after, limit)
-  return {
-    page: events.filter(({ id }) => id <= newest).toReversed(),
-    next: after > base.id ? after + 1 : undefined,
-    head,
-    base,
-    newest,
-    /** What the oldest event of the page follows; no hash if the event before it is not there. */
-    previous: previous ?? { id: after, hash: '' },
-  }
+/** What a rollback did, for the page after it. */
+export const rolledBackQuery = (restored: number, deleted: number, skipped: number): string =>
+  `rolled=${restored}-${deleted}-${skipped}`
+
+function rolledBackNote(rolled: string | undefined): Html {
+  if (rolled === undefined) return nothing
+  const [restored = 0, deleted = 0, skipped = 0] = rolled.split('-').map(Number)
+  return note(
+    'good',
+    html`<p>Took back ${plural(restored + deleted, 'change')}: ${plural(restored, 'memory', 'memories')} restored, ${deleted} deleted${skipped > 0 ? `, ${skipped} left as they are` : ''}. Each is a new version, listed first below.</p>`,
+  )
 }
 
 /** With long keys, and all that the page loads, within 60 KB. */
-const EVENTS_PER_PAGE = 36
+const ROWS_PER_PAGE = 36
 
-export const activityPage = agentPage({
+const unfiltered = ({ by, prefix, since, type }: Filters): boolean =>
+  [by, prefix, since, type].every((each) => each === undefined)
+
+const more = (agentId: string, asked: Filters, before: number | undefined, next?: number): Html => {
+  const path = tabPath(agentId, 'activity')
+  const query = filtersQuery(asked)
+  const newest = html`<a class="button quiet" href="${path}${query && `?${query}`}">Newest</a>`
+  const older = html`<a class="button quiet" rel="next" href="?${query && `${query}&`}before=${next}">Older</a>`
+  return html`<p class="actions">${before === undefined ? nothing : newest}${next === undefined ? nothing : older}</p>`
+}
+
+export const activityPage = endpoint({
   operationId: 'consoleActivity',
+  method: 'GET',
   path: tabPath(':agent', 'activity'),
+  params: ofAgent,
+  guards: [...forOwner, ...costs('reads')],
+  errors: ['invalid_token'],
   query: z.object({
+    ...changeFilters,
+    type: unlessEmpty(z.enum(EVENT_TYPES)),
     before: queryInteger({ minimum: 1 }).optional(),
     /** With what a browser needs to check the events. */
     chained: z.string().optional(),
+    rolled: z
+      .string()
+      .regex(/^\d{1,9}-\d{1,9}-\d{1,9}$/)
+      .optional()
+      .catch(undefined),
   }),
-  async handle(visit, workspace) {
-    const { agentId } = visit.identity
-    const { before, chained } = visit.query
-    const shown = await eventsBefore(workspace, visit.identity, {
-      before,
-      limit: EVENTS_PER_PAGE,
-    })
-    const { page, next, base } = shown
-    const [oldest] = (await eventsAfter(workspace, visit.identity, base.id, 1)).events
+  async handle(visit, workspace: Workspace) {
+    const { call, identity, session } = visit
+    const { agentId } = identity
+    const { before, chained, rolled, ...asked } = visit.query
+    const { head, base } = await findHead(workspace, identity)
+    const newest = Math.min(head.id, (before ?? Number.MAX_SAFE_INTEGER) - 1)
+    const clock = clockOf(call)
+    const wanted = { ...asked, after: newest + 1, rows: ROWS_PER_PAGE, dayOf: clock.day }
+    const { runs, next, looked } = await newestRuns(workspace, identity, wanted)
+    const events = runs.flat()
+    await spendAfter(visit, workspace, Math.ceil(looked / ROWS_PER_LOOK) - 1)
+    const feed = { agentId, me: session.email, time: clock.time }
+    const now = workspace.clock()
     const live = before === undefined ? html` data-live` : nothing
+    const isPlain = unfiltered(asked)
+    const chain = isPlain
+      ? await chainOf(workspace, identity, { head, base, newest, page: events }, chained)
+      : undefined
+    const action = tabPath(agentId, 'activity')
+    const form = { action, asked, clock, known: events, kinds: true, finds: 'events' }
     return showAgentPage(visit, workspace, {
       tab: 'activity',
       title: 'Activity',
-      scripts: ['copy', 'check'],
-      body: html`<h1>Activity</h1>
-<p class="dim">Everything that happened in this home, newest first. It holds no texts, and outlives them.</p>
-<div id="chain"${live}>${chainFacts(shown, oldest)}</div>
-<div id="events"${live}><div id="shown" data-chained="?before=${shown.newest + 1}&amp;chained">${
-        page.length > 0
-          ? eventTable(agentId, page, workspace.clock())
-          : html`<p class="empty">Nothing happened yet.</p>`
-      }</div>${chained === undefined ? nothing : chainData(shown)}
-<p class="actions">${
-        before === undefined
-          ? nothing
-          : html`<a class="button quiet" href="${tabPath(agentId, 'activity')}">Newest</a>`
-      }${
-        next === undefined
-          ? nothing
-          : html`<a class="button quiet" rel="next" href="?before=${next}">Older</a>`
-      }</p></div>`,
+      scripts: ['copy', 'check', 'find'],
+      body: html`<div class="headed"><h1>Activity</h1><a class="button quiet" href="${rollbackPath(agentId, asked)}">Take back changes…</a></div>
+${rolledBackNote(rolled)}
+${await filterForm(visit, workspace, form)}
+<p class="away" role="status" id="found"></p>
+<div id="events" class="days"${before === undefined ? html` data-live="waits"` : nothing}><div id="shown" data-chained="?before=${newest + 1}&amp;chained">${
+        events.length > 0
+          ? listByDay(feed, clock, runs, now)
+          : html`<p class="empty">${next === undefined ? (isPlain ? 'Nothing happened yet.' : 'Nothing like it happened.') : 'Nothing like it among the events that were looked at. Older ones follow.'}</p>`
+      }</div>${chain?.data ?? nothing}
+${more(agentId, asked, before, next)}</div>
+<div id="chain"${live}>${chain?.facts ?? nothing}</div>`,
     })
   },
 })
+
+type Chained = Omit<Parameters<typeof chainFacts>[0], 'previous'>
+
+async function chainOf(
+  workspace: Workspace,
+  identity: Identity,
+  chain: Chained,
+  chained: string | undefined,
+) {
+  const [oldest] = (await eventsAfter(workspace, identity, chain.base.id)).events
+  // What the oldest event of the page follows; no hash if the event before it is not there.
+  const after = (chain.page.at(-1)?.id ?? chain.newest + 1) - 1
+  const { previous = { id: after, hash: '' } } = await eventsAfter(workspace, identity, after)
+  const shown = { ...chain, previous }
+  return {
+    facts: chainFacts(shown, oldest),
+    data: chained === undefined ? nothing : chainData(shown),
+  }
+}
 
 /** A stream ends with the session that opened it. */
 const whileSignedIn = ({ call }: Visit, workspace: Workspace): HomeStore => ({

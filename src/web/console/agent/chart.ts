@@ -2,7 +2,7 @@
 import { html, raw } from 'hono/html'
 import { lazily } from '../../../lazily.ts'
 import { DAYS_KEPT, type DayOfActivity, type Today } from '../../../store/port/activity.ts'
-import type { Html } from '../../layout/page.ts'
+import { type Html, nothing } from '../../layout/page.ts'
 import { number, plural } from '../../layout/words.ts'
 
 export const DAYS = DAYS_KEPT
@@ -85,8 +85,13 @@ const table = (days: readonly DayOfActivity[]): Html => html`<details class="num
 <tbody>${days.filter(isAnything).toReversed().map(row)}</tbody></table>
 </details>`
 
-export const chart = (days: readonly DayOfActivity[]): Html => html`<section aria-labelledby="days">
+/** Of what there is: nothing if there was no call. */
+export function chart(days: readonly DayOfActivity[]): Html {
+  const some = series.filter(({ of }) => days.some((day) => day[of] > 0))
+  if (some.length === 0) return nothing
+  return html`<section aria-labelledby="days">
 <h2 id="days">The last ${DAYS} days</h2>
-<div class="plots" id="plots" data-live>${series.map((each) => plot(each, days))}</div>
-${days.some(isAnything) ? table(days) : html`<p class="dim">Nothing was asked for in this time.</p>`}
+<div class="plots" id="plots" data-live>${some.map((each) => plot(each, days))}</div>
+${table(days)}
 </section>`
+}

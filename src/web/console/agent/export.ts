@@ -6,10 +6,9 @@ import type { Memory } from '../../../store/port/keeping/memories.ts'
 import { glyph } from '../../layout/glyphs.ts'
 import { aroundBody, type Html, keepToItself, nothing } from '../../layout/page.ts'
 import { agentPath } from '../../layout/paths.ts'
-import { moment, plural } from '../../layout/words.ts'
+import { moment, plural, when } from '../../layout/words.ts'
 import { framed } from '../agent-page.ts'
 import { agentPage } from '../endpoints.ts'
-import { facts } from '../memory/memory.ts'
 import { metadataOf } from '../memory/rendered.ts'
 
 export const exportDownload = agentPage({
@@ -28,7 +27,7 @@ class="profile"><span class="crest">${glyph(profile.symbol)}</span>
 
 const entry = (memory: Memory, now: number): Html => html`<article class="entry">
 <h2 class="key">${memory.key}</h2>
-${facts(memory, now)}
+<p class="dim">Version ${memory.version} · written ${when(memory.updatedAt, now)} · created ${when(memory.createdAt, now)}</p>
 <pre class="text" dir="auto">${memory.text}</pre>
 ${metadataOf(memory)}
 </article>`

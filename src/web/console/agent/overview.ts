@@ -6,7 +6,6 @@ import { refusal } from '../../../home/refusal.ts'
 import { type Answer, redirect } from '../../../http/call.ts'
 import { validateBody } from '../../../pipeline/validate.ts'
 import { type DayOfActivity, dayOf } from '../../../store/port/activity.ts'
-import type { HomeEvent } from '../../../store/port/keeping/events.ts'
 import { refusalNote, type Typed, untouched } from '../../layout/fields.ts'
 import { type Html, nothing } from '../../layout/page.ts'
 import { agentPath, consolePath } from '../../layout/paths.ts'
@@ -15,10 +14,10 @@ import { type FoundAgent, findAgent, showAgentPage, tabPath } from '../agent-pag
 import { agentForm, agentPage } from '../endpoints.ts'
 import { withInput } from '../guards.ts'
 import type { AgentVisit, Workspace } from '../workspace.ts'
-import { eventList, eventsBefore } from './activity.ts'
 import { concernList, concernsOf, rateConcerns } from './attention.ts'
 import { chart, DAYS, filled } from './chart.ts'
 import { connectSection, firstWrite, firstWritePath } from './connect.ts'
+import { type Feed, newestRuns, type Run, runList } from './feed.ts'
 
 const RECENT = 8
 
@@ -70,13 +69,11 @@ ${fact('Refused today', number(refusals))}
 </dl>`
 }
 
-const recent = (agentId: string, events: readonly HomeEvent[], now: number): Html => html`<section
+const recent = (feed: Feed, runs: readonly Run[]): Html => html`<section
 aria-labelledby="recent">
-<div class="headed"><h2 id="recent">Recent events</h2><a href="${tabPath(agentId, 'activity')}">All activity</a></div>
-<div id="events" data-live>${
-  events.length > 0
-    ? eventList(agentId, events, now)
-    : html`<p class="empty">Nothing happened yet.</p>`
+<div class="headed"><h2 id="recent">Recent events</h2><a href="${tabPath(feed.agentId, 'activity')}">All activity</a></div>
+<div id="events" data-live="waits">${
+  runs.length > 0 ? runList(feed, runs) : html`<p class="empty">Nothing happened yet.</p>`
 }</div>
 </section>`
 
@@ -94,8 +91,9 @@ async function showAgent(
   const { agentId } = identity
   const agent = await findAgent(workspace, identity)
   const seen = await look(visit, workspace)
-  const { page } = await eventsBefore(workspace, identity, { limit: RECENT })
+  const { runs } = await newestRuns(workspace, identity, { rows: RECENT })
   const now = workspace.clock()
+  const feed = { agentId, me: visit.session.email, time: (at: number) => when(at, now) }
   const waits = isNew(agent, seen)
   return showAgentPage(visit, workspace, {
     agent,
@@ -108,7 +106,7 @@ async function showAgent(
 ${waits || first ? firstWrite(agentId, seen.someKey) : nothing}
 ${await concerns(agent, seen, workspace)}
 ${waits ? connectSection(agentId) : facts(agent, seen, now)}
-<div class="halves overview">${recent(agentId, page, now)}
+<div class="halves overview">${recent(feed, runs)}
 ${waits ? nothing : chart(seen.days)}</div>`,
   })
 }

@@ -18,11 +18,12 @@ const PER_PAGE = 25
 interface Pane {
   readonly agentId: string
   readonly now: number
+  readonly me: string
 }
 
-const row = ({ agentId, now }: Pane, each: DeletedMemory): Html => html`<li>
+const row = ({ agentId, now, me }: Pane, each: DeletedMemory): Html => html`<li>
 <a href="${memoryPath(agentId, each.key)}"><span class="key">${each.key}</span><span
-class="dim">Deleted ${when(each.deletedAt, now)} · ${byWhom(each.by)} · ${size(each.bytes)}</span></a>
+class="dim">Deleted ${when(each.deletedAt, now)} · ${byWhom(each.by, me)} · ${size(each.bytes)}</span></a>
 <form method="post" action="${agentPath(agentId)}/memories/undo">${hidden(`memory.${each.key}`, each.lastVersion)}
 <button class="quiet" aria-label="Bring back ${each.key}">Bring back</button></form></li>`
 
@@ -52,7 +53,7 @@ export const deletedPage = agentPage({
       scripts: ['submit'],
       body: html`<h1>Deleted memories</h1>
 <p class="dim">Their versions are kept: what is brought back is a new version of what was there.</p>
-${list({ agentId, now: workspace.clock() }, found.memories, found.next)}`,
+${list({ agentId, now: workspace.clock(), me: visit.session.email }, found.memories, found.next)}`,
     })
   },
 })

@@ -78,7 +78,7 @@ const filters = (agentId: string, listing: Listing): Html => html`<details class
 export const finder = (agentId: string, listing: Listing): Html => html`<form method="get"
 role="search" class="finder" action="${agentPath(agentId)}/memories" data-finds="list">
 <div class="line"><label class="away" for="q">Search keys, texts and metadata</label>
-<input id="q" name="q" type="search" value="${listing.q}" maxlength="${fields.search.maxLength}" placeholder="A question or some words" autocomplete="off" dir="auto">
+<input id="q" name="q" type="search" value="${listing.q}" maxlength="${fields.search.maxLength}" placeholder="A question or some words" autocomplete="off" dir="auto" aria-keyshortcuts="/">
 <button class="quiet">Search</button></div>
 ${filters(agentId, listing)}
 </form>`
@@ -153,7 +153,7 @@ action="${agentPath(pane.agentId)}/memories">${hidden('list', queryOf(pane.listi
 ${together(pane.agentId)}</form>`
 
 /** Updated live. */
-export const list = (pane: Pane): Html => html`<div id="list" data-live>
+export const list = (pane: Pane): Html => html`<div id="list" data-live="waits">
 <p class="dim caption">${caption(pane)}</p>
 ${pane.found.rows.length > 0 ? rows(pane) : sorry(pane)}
 ${pages(pane)}

@@ -1,68 +1,25 @@
 /** /console/agents/<id>/memory/compare?key=…: what changed between any two versions of a memory. */
 import { html } from 'hono/html'
 import type { z } from 'zod'
-import { findVersion } from '../../../home/memories/memory.ts'
 import { findVersions } from '../../../home/memories/versions.ts'
 import { memoryKey } from '../../../home/schemas.ts'
-import { membersOf } from '../../../json/members.ts'
-import { sameValue } from '../../../json/same-value.ts'
 import { queryInteger } from '../../../pipeline/schemas.ts'
 import type { Memory, VersionSummary } from '../../../store/port/keeping/memories.ts'
 import { hidden, select } from '../../layout/fields.ts'
 import { type Html, nothing } from '../../layout/page.ts'
 import { agentPath } from '../../layout/paths.ts'
-import { when } from '../../layout/words.ts'
+import { type Clock, when } from '../../layout/words.ts'
+import { eventWords } from '../agent/feed.ts'
+import { clockOf } from '../agent/filters.ts'
 import { showAgentPage } from '../agent-page.ts'
-import { byWhom } from '../author.ts'
+import { authorName, byWhom } from '../author.ts'
 import { agentPage } from '../endpoints.ts'
 import { listingQuery, memoryIn, queryOf } from '../memories/listing.ts'
 import type { AgentVisit, Workspace } from '../workspace.ts'
-import { changeView } from './changes.ts'
 import { orNothing } from './gone.ts'
-import { bringBack, operationWords, type Place } from './history.ts'
+import { difference, type Place, restoreForm, takeBack } from './history.ts'
 import { crumbOf } from './memory.ts'
-import { findMemoryView, hasText } from './memory-view.ts'
-
-interface ChangedMember {
-  readonly name: string
-  readonly before: string | undefined
-  readonly after: string | undefined
-}
-
-const same = ({ before, after }: ChangedMember): boolean =>
-  before !== undefined && after !== undefined && sameValue(before, after)
-
-/** Both are valid JSON objects. */
-function changedMembers(before: string, after: string): ChangedMember[] {
-  const [was, is] = [membersOf(before), membersOf(after)]
-  const names = [...new Set([...was.keys(), ...is.keys()])]
-  return names
-    .map((name) => ({ name, before: was.get(name), after: is.get(name) }))
-    .filter((each) => !same(each))
-}
-
-const value = (json: string | undefined, mark: 'del' | 'ins'): Html => {
-  if (json === undefined) return html`<span class="dim">nothing</span>`
-  return mark === 'del'
-    ? html`<del><code>${json}</code></del>`
-    : html`<ins><code>${json}</code></ins>`
-}
-
-const row = ({ name, before, after }: ChangedMember): Html => html`<tr>
-<th scope="row"><bdi>${name}</bdi></th>
-<td class="words" data-name="Before">${value(before, 'del')}</td>
-<td class="words" data-name="After">${value(after, 'ins')}</td>
-</tr>`
-
-function metadataView(before: string, after: string): Html {
-  const members = changedMembers(before, after)
-  if (members.length === 0) return nothing
-  return html`<h2>Metadata</h2>
-<table class="list members">
-<thead><tr><th scope="col">Name</th><th scope="col">Before</th><th scope="col">After</th></tr></thead>
-<tbody>${members.map(row)}</tbody>
-</table>`
-}
+import { type Change, findChange, findMemoryView, hasText, MOST_VERSIONS } from './memory-view.ts'
 
 const version = queryInteger({ minimum: 1 }).optional()
 
@@ -70,63 +27,37 @@ const query = listingQuery.extend({ key: memoryKey, from: version, to: version }
 
 type Asked = z.output<typeof query>
 
-/** More versions than a memory usually has, so that one page is enough. */
-const LISTED = 100
-
-/** A page of the versions before this one, newest first. */
-type Below = (version: number | undefined, limit: number) => ReturnType<typeof findVersions>
-
-/** The previous version with a text, if it is kept. */
-async function textBefore(below: Below, version: number): Promise<number | undefined> {
-  for (let before: number | undefined = version; before !== undefined; ) {
-    const page = await below(before, LISTED)
-    const found = page.versions.find(hasText)
-    if (found) return found.version
-    before = page.next
-  }
-  return undefined
-}
-
-/** By default, the newest version and the one before it. */
-async function findPair(
+/** Every version with a text that is kept, newest first; of too many the newest, and those around `to`. */
+async function findTexts(
   workspace: Workspace,
   { identity }: AgentVisit,
-  { from, to, key }: Asked,
-  { newest, below }: { newest: number | undefined; below: Below },
+  { key, from, to = 0 }: Asked,
 ) {
-  const after = to ?? newest
-  const earlier = from ?? (after === undefined ? undefined : await textBefore(below, after))
-  const read = async (version: number | undefined): Promise<Memory | undefined> =>
-    version === undefined ? undefined : findVersion(workspace, identity, key, version)
-  return { was: await read(earlier), is: await read(after) }
-}
-
-/** The newest versions, and the two that are shown, with their authors. */
-async function findListed(below: Below, shown: readonly (Memory | undefined)[]) {
-  const { versions, next } = await below(undefined, LISTED)
-  const further = shown.flatMap((each) =>
-    each && next !== undefined && each.version < next ? [each.version + 1] : [],
+  const below = (before: number | undefined, limit: number) =>
+    findVersions(workspace, identity, key, { before, limit })
+  const { versions, next = 0 } = await below(undefined, MOST_VERSIONS)
+  const beyond = [to, from ?? to].filter((each) => each > 0 && each < next)
+  const around = await Promise.all(beyond.map((each) => below(each + 1, 2)))
+  const all = [...versions, ...around.flatMap((page) => page.versions)].filter(hasText)
+  return [...new Map(all.map((each) => [each.version, each])).values()].toSorted(
+    (a, b) => b.version - a.version,
   )
-  const pages = await Promise.all(further.map((version) => below(version, LISTED)))
-  return [...versions, ...pages.flatMap((page) => page.versions)]
 }
 
-const choicesOf = (listed: readonly VersionSummary[], shown: readonly (Memory | undefined)[]) => {
-  const listedOnes = listed.filter(hasText).map(({ version }) => version)
-  const numbers = new Set([...listedOnes, ...shown.flatMap((each) => each?.version ?? [])])
-  return [...numbers]
-    .toSorted((a, b) => b - a)
-    .map((version) => ({ value: String(version), label: `Version ${version}` }))
+interface Shown {
+  readonly place: Place
+  readonly asked: Asked
+  readonly texts: readonly VersionSummary[]
+  readonly change: Change
 }
 
-const chooser = (
-  { key, ...listing }: Asked,
-  listed: readonly VersionSummary[],
-  was?: Memory,
-  is?: Memory,
-): Html => {
-  const choices = choicesOf(listed, [was, is])
-  const values = { from: String(was?.version), to: String(is?.version) }
+const chooser = ({ place, asked, texts, change }: Shown, clock: Clock): Html => {
+  const { key, from: _, to: __, ...listing } = asked
+  const choices = texts.map(({ version, createdAt, by }) => ({
+    value: String(version),
+    label: `Version ${version} · ${clock.moment(createdAt)} · ${authorName(by, place.me)}`,
+  }))
+  const values = { from: String(change.was?.version), to: String(change.is.version) }
   return html`<form method="get" class="search pair">
 ${hidden('key', key)}${[...new URLSearchParams(queryOf(listing))].map(([name, value]) => hidden(name, value))}
 ${select({ name: 'from', label: 'From', choices }, { values })}
@@ -135,52 +66,67 @@ ${select({ name: 'to', label: 'To', choices }, { values })}
 </form>`
 }
 
-const line = (listed: readonly VersionSummary[], { version, updatedAt }: Memory, now: number) => {
-  const summary = listed.find((each) => each.version === version)
-  const made = summary
-    ? html`${operationWords[summary.operation]} ${when(updatedAt, now)}. ${byWhom(summary.by)}.`
-    : html`Written ${when(updatedAt, now)}.`
-  return html`<dt>Version ${version}</dt><dd>${made}</dd>`
+/** To the change before this one, and to the next. */
+function steps({ place: { agentId, key, listing }, texts, change }: Shown): Html {
+  const at = texts.findIndex(({ version }) => version === change.is.version)
+  const link = (to: VersionSummary | undefined, rel: 'prev' | 'next', words: string) =>
+    to
+      ? html`<a class="button quiet" rel="${rel}" href="${`${memoryIn(agentId, key, listing, '/compare')}&to=${to.version}`}">${words}</a>`
+      : nothing
+  return html`<nav class="pages" aria-label="Changes">${link(texts[at + 1], 'prev', 'Previous change')}${link(texts[at - 1], 'next', 'Next change')}</nav>`
 }
 
-const back = (place: Place, { version }: Memory): Html =>
-  version === place.currentVersion
+const line = ({ texts, place: { now, me } }: Shown, { version, updatedAt }: Memory) => {
+  const summary = texts.find((each) => each.version === version)
+  const made = summary
+    ? html`${byWhom(summary.by, me)} <span class="dim">${eventWords[summary.operation].toLowerCase()}</span>`
+    : nothing
+  return html`<dt>Version ${version}</dt><dd>${made} ${when(updatedAt, now)}</dd>`
+}
+
+const restore = (place: Place, memory: Memory | undefined): Html =>
+  !memory || memory.version === place.currentVersion
     ? nothing
-    : bringBack(place, version, html`<button class="quiet">Bring back version ${version}</button>`)
+    : restoreForm(
+        place,
+        memory.version,
+        html`<button class="quiet">Restore version ${memory.version}</button>`,
+      )
 
-const comparison = (
-  place: Place,
-  listed: readonly VersionSummary[],
-  was: Memory,
-  is: Memory,
-): Html => html`<dl
-class="facts">${line(listed, was, place.now)}${line(listed, is, place.now)}</dl>
-${changeView(was.text, is.text)}
-${metadataView(was.metadata, is.metadata)}
-<div class="actions">${back(place, was)}${back(place, is)}
-<a class="button quiet" href="${memoryIn(place.agentId, place.key, place.listing)}">Back to the memory</a></div>`
-
-const alone = html`<p class="empty">No other version of it is kept to compare with.</p>`
+function comparison(shown: Shown): Html {
+  const { place, change, texts } = shown
+  const { was, is } = change
+  const made = texts.find(({ version }) => version === is.version)
+  return html`<dl class="facts">${was ? line(shown, was) : nothing}${line(shown, is)}</dl>
+<div class="actions">${made ? takeBack(place, made) : nothing}${restore(place, was)}${restore(place, is)}</div>
+${was ? nothing : html`<p class="dim">Nothing from before it is kept: all of it is new.</p>`}
+${difference(change)}`
+}
 
 async function show(visit: AgentVisit, workspace: Workspace, asked: Asked) {
-  const { key, from: _, to: __, ...listing } = asked
-  const { agentId } = visit.identity
-  const view = await findMemoryView(workspace, visit.identity, { key })
-  const below: Below = (before, limit) =>
-    findVersions(workspace, visit.identity, key, { before, limit })
-  const newest = view.shown?.version
-  const { was, is } = await findPair(workspace, visit, asked, { newest, below })
-  const listed = await findListed(below, [was, is])
-  const currentVersion = view.current?.version ?? 0
-  const place = { agentId, key, listing, currentVersion, now: workspace.clock() }
+  const { key, from, to, ...listing } = asked
+  const { call, identity, session } = visit
+  const { agentId } = identity
+  const [{ current, shown }, texts] = await Promise.all([
+    findMemoryView(workspace, identity, { key }),
+    findTexts(workspace, visit, asked),
+  ])
+  const after = to ?? shown?.version
+  const change = after && (await findChange(workspace, identity, key, { from, to: after }))
+  const currentVersion = current?.version ?? 0
+  const place = { agentId, key, listing, currentVersion, now: workspace.clock(), me: session.email }
+  const seen = change ? { place, asked, texts, change } : undefined
   return showAgentPage(visit, workspace, {
     tab: 'memories',
     title: `Changes in ${key}`,
     trail: [crumbOf(agentId, key, listing)],
     here: 'Changes',
-    body: html`<h1 class="key">${key}</h1>
-${chooser(asked, listed, was, is)}
-${was && is ? comparison(place, listed, was, is) : alone}`,
+    body: html`<div class="headed"><h1 class="key">${key}</h1>${seen ? steps(seen) : nothing}</div>
+${
+  seen
+    ? html`${chooser(seen, clockOf(call))}${comparison(seen)}`
+    : html`<p class="empty">No version of it is kept.</p>`
+}`,
   })
 }
 

@@ -220,6 +220,6 @@ export const restoreForm = agentForm({
       expectedVersion: versionIn(sent.expectedVersion),
     })
     const { key } = savedBy(await carryOut(restore, workspace, identity, request, ''))
-    return redirect(call, savedPath(identity.agentId, key, sent.list))
+    return redirect(call, `${savedPath(identity.agentId, key, sent.list)}=${request.version}`)
   },
 })

@@ -14,10 +14,7 @@ import { listingIn, listingQuery, listPath, memoryIn, queryOf } from '../memorie
 import { agentTwoStep } from '../two-step.ts'
 import { orNothing } from './gone.ts'
 import { crumbOf } from './memory.ts'
-import { hasText } from './memory-view.ts'
-
-/** More versions than a memory has, unless its retention is unlimited. */
-const MOST_OFFERED = 1_000
+import { hasText, MOST_VERSIONS } from './memory-view.ts'
 
 /** Erasing the newest version erases the memory, so it is offered only with all the others. */
 const choicesOf = ([, ...earlier]: readonly VersionSummary[], now: number) => [
@@ -55,7 +52,7 @@ export const erase = agentTwoStep({
     const listing = listingIn(list)
     const { versions } = await findVersions(workspace, identity, key, {
       before: undefined,
-      limit: MOST_OFFERED,
+      limit: MOST_VERSIONS,
     })
     if (versions.length === 0) throw problem('memory_not_found')
     const choices = choicesOf(versions, workspace.clock())
@@ -65,7 +62,7 @@ export const erase = agentTwoStep({
       trail: [crumbOf(agentId, key, listing)],
       here: 'Erase',
       heading: html`Erase <span class="key">${key}</span>`,
-      about: html`<div class="note warn"><p><strong>This cannot be undone.</strong> Erased text is gone for you, for the agent and for the operator of this service; only the number of each version stays, and its entry in the log. Copies made before, in exports and backups, are not changed. To delete the memory so that it can be brought back, go back and choose “Delete”.</p></div>`,
+      about: html`<div class="note warn"><p><strong>This cannot be undone.</strong> Erased text is gone for you, for the agent and for the operator of this service; only the number of each version stays, and its entry in the log. Copies made before, in exports and backups, are not changed. To delete the memory so that it can be restored, go back and choose “Delete”.</p></div>`,
       fields: html`${hidden('key', key)}${listField(listing)}
 ${select({ name: 'versions', label: 'What to erase', choices }, typed)}
 ${input({ name: 'typed', label: 'Type the key' }, typed)}`,

@@ -9,39 +9,46 @@ import type { Typed } from '../../layout/fields.ts'
 import type { Html } from '../../layout/page.ts'
 import { memoryPath } from '../../layout/paths.ts'
 import { when } from '../../layout/words.ts'
-import { eventsBefore } from '../agent/activity.ts'
+import { newestRuns } from '../agent/feed.ts'
 import { byWhom } from '../author.ts'
 import { showBeside } from '../memories/list-pane.ts'
 import { everything, listingIn, listPath, memoryIn } from '../memories/listing.ts'
 import type { AgentVisit, Workspace } from '../workspace.ts'
 import { editor, meanwhile } from './editor.ts'
 
-/** The number of events that are searched for the memory's end. */
-const LOOKED_AT = 500
+/** Of the memory, in which its end is looked for. */
+const EVENTS = 20
 
-/** The log outlives the versions. Undefined if the event is older than the searched ones. */
+/** The log outlives the versions. */
 async function findEnd(workspace: Workspace, identity: Identity, key: string) {
-  const { page } = await eventsBefore(workspace, identity, { limit: LOOKED_AT })
-  return page.find(
-    ({ type, key: ofEvent, from }) =>
-      from === key || (ofEvent === key && (type === 'delete' || type === 'erase')),
-  )
+  const { runs } = await newestRuns(workspace, identity, { key, rows: EVENTS })
+  return runs
+    .flat()
+    .find(
+      ({ type, key: ofEvent, from }) =>
+        from === key || (ofEvent === key && (type === 'delete' || type === 'erase')),
+    )
 }
 
-function endWords(agentId: string, end: HomeEvent | undefined, now: number): Html {
+function endWords(agentId: string, end: HomeEvent | undefined, now: number, me: string): Html {
   if (!end) return html`<strong>Nothing is kept under this key.</strong>`
   const { type, key = '', createdAt, by } = end
   const what =
     type === 'rename'
       ? html`Renamed to <a href="${memoryPath(agentId, key)}"><code>${key}</code></a>`
       : html`${type === 'erase' ? 'Erased' : 'Deleted'}`
-  return html`<strong>${what} ${when(createdAt, now)}.</strong> ${byWhom(by)}.`
+  return html`<strong>${what} ${when(createdAt, now)}.</strong> ${byWhom(by, me)}.`
 }
 
 /** The heading, and what happened to the memory. */
-async function told({ identity }: AgentVisit, workspace: Workspace, key: string, asked: string) {
+async function told(
+  { identity, session }: AgentVisit,
+  workspace: Workspace,
+  key: string,
+  asked: string,
+) {
   const end = await findEnd(workspace, identity, key)
-  const words = endWords(identity.agentId, end, workspace.clock())
+  const words = endWords(identity.agentId, end, workspace.clock(), session.email)
   return html`<h1 class="key" id="about">${key}</h1>
 <div class="note warn" role="alert"><p>${words} ${asked}</p></div>`
 }

@@ -1,25 +1,17 @@
 /** The versions of a memory and their authors, with links to read, compare and restore each. */
 import { html } from 'hono/html'
-import type { Operation, VersionSummary } from '../../../store/port/keeping/memories.ts'
+import type { VersionSummary } from '../../../store/port/keeping/memories.ts'
 import { hidden } from '../../layout/fields.ts'
 import { type Html, nothing } from '../../layout/page.ts'
 import { agentPath } from '../../layout/paths.ts'
-import { size, when } from '../../layout/words.ts'
-import { byWhom } from '../author.ts'
+import { when } from '../../layout/words.ts'
+import { eventWords } from '../agent/feed.ts'
+import { rollbackPath } from '../agent/filters.ts'
+import { authorId, authorWithin, byWhom } from '../author.ts'
 import { listField } from '../memories/list-pane.ts'
 import { type Listing, memoryIn } from '../memories/listing.ts'
-import { hasText, type Versions } from './memory-view.ts'
-
-export const operationWords: Readonly<Record<Operation, string>> = {
-  write: 'Written',
-  patch: 'Changed in part',
-  append: 'Added to',
-  edit: 'Edited',
-  delete: 'Deleted',
-  restore: 'Brought back',
-  rename: 'Renamed',
-  import: 'Imported',
-}
+import { differenceView } from './changes.ts'
+import { type Change, hasText, type Versions } from './memory-view.ts'
 
 /** The memory, and the list next to it. */
 export interface Place {
@@ -29,9 +21,11 @@ export interface Place {
   /** 0 if the memory was deleted. */
   readonly currentVersion: number
   readonly now: number
+  /** The address of whoever reads it. */
+  readonly me: string
 }
 
-export const bringBack = (
+export const restoreForm = (
   { agentId, key, listing, currentVersion }: Place,
   version: number,
   button: Html,
@@ -39,60 +33,73 @@ export const bringBack = (
 ${hidden('key', key)}${hidden('version', version)}${hidden('expectedVersion', currentVersion)}${listField(listing)}
 ${button}</form>`
 
+/** All that the author of a version changed from then on. */
+export function takeBack({ agentId, me }: Place, { by, createdAt }: VersionSummary): Html {
+  if (!by) return nothing
+  const path = rollbackPath(agentId, { by: authorId(by), since: createdAt })
+  return html`<a class="button quiet" href="${path}"><span>Take back what <bdi>${authorWithin(by, me)}</bdi> changed since…</span></a>`
+}
+
+/** What the versions that are shown in place changed. */
+export const difference = ({ was, is }: Change): Html =>
+  differenceView(was ?? { text: '', metadata: '{}' }, is)
+
 const numberOf = ({ agentId, key, listing }: Place, each: VersionSummary): Html =>
   hasText(each)
     ? html`<a href="${`${memoryIn(agentId, key, listing)}&version=${each.version}`}">Version ${each.version}</a>`
     : html`Version ${each.version}`
 
-/** The changes since the previous version, if that is kept. */
-const changes = (
-  { agentId, key, listing }: Place,
-  { version }: VersionSummary,
-  first: boolean,
-): Html =>
-  first
-    ? nothing
-    : html`<a href="${`${memoryIn(agentId, key, listing, '/compare')}&to=${version}`}">Changes<span class="away"> made by version ${version}</span></a>`
-
-function back(place: Place, { version }: VersionSummary): Html {
-  if (version === place.currentVersion) return html`stored now`
-  const button = html`<button class="plain">Bring back<span class="away"> version ${version}</span></button>`
-  return bringBack(place, version, button)
+/** Shows in place what the version changed, or hides it. */
+function changes({ agentId, key, listing }: Place, version: number, isShown: boolean): Html {
+  const path = memoryIn(agentId, key, listing)
+  return isShown
+    ? html`<a href="${path}#versions" aria-expanded="true">Hide<span class="away"> changes of version ${version}</span></a>`
+    : html`<a href="${`${path}&changes=${version}#v${version}`}" aria-expanded="false">Changes<span class="away"> of version ${version}</span></a>`
 }
 
-const row = (place: Place, each: VersionSummary, first: boolean): Html => html`<tr>
+function back(place: Place, { version }: VersionSummary): Html {
+  if (version === place.currentVersion) return html`current`
+  const button = html`<button class="plain">Restore<span class="away"> version ${version}</span></button>`
+  return restoreForm(place, version, button)
+}
+
+const inPlace = (place: Place, each: VersionSummary, change: Change): Html => html`<tr
+class="in-place"><td colspan="5">${difference(change)}
+<p class="actions">${takeBack(place, each)}<a class="button quiet" href="${`${memoryIn(place.agentId, place.key, place.listing, '/compare')}&to=${each.version}`}">Compare</a></p></td></tr>`
+
+function row(place: Place, each: VersionSummary, change: Change | undefined): Html {
+  const isShown = change?.is.version === each.version
+  return html`<tr id="v${each.version}">
 <th scope="row">${numberOf(place, each)}</th>
-<td>${operationWords[each.operation]}</td>
-<td>${hasText(each) ? size(each.bytes) : nothing}</td>
+<td class="words">${byWhom(each.by, place.me)} <span class="dim">${eventWords[each.operation].toLowerCase()}</span></td>
 <td>${when(each.createdAt, place.now)}</td>
-<td class="words">${byWhom(each.by)}</td>
-<td>${hasText(each) ? changes(place, each, first) : nothing}</td>
+<td>${hasText(each) ? changes(place, each.version, isShown) : nothing}</td>
 <td>${hasText(each) ? back(place, each) : nothing}</td>
-</tr>`
+</tr>${isShown ? inPlace(place, each, change) : nothing}`
+}
 
 const further = ({ agentId, key, listing }: Place, next: number | undefined): Html =>
   next === undefined
     ? nothing
     : html`<p class="actions"><a class="button quiet" href="${`${memoryIn(agentId, key, listing)}&before=${next}#versions`}">Earlier versions</a></p>`
 
-const head = html`<tr><th scope="col">Version</th><th scope="col">What</th><th scope="col">Size</th><th scope="col">When</th><th scope="col">By whom</th><th scope="col"><span class="away">What changed</span></th><th scope="col"><span class="away">Bring it back</span></th></tr>`
+const head = html`<tr><th scope="col">Version</th><th scope="col">Who</th><th scope="col">When</th><th scope="col"><span class="away">What changed</span></th><th scope="col"><span class="away">Restore it</span></th></tr>`
 
-export const history = (place: Place, { versions, next }: Versions): Html => {
-  const { agentId, key, listing } = place
-  return html`<section
+/** `change`: of the version whose changes are shown. */
+export const history = (
+  place: Place,
+  { versions, next }: Versions,
+  change: Change | undefined,
+): Html => html`<section
 aria-labelledby="versions">
 <div class="headed"><h2 id="versions">History</h2>${
-    versions.filter(hasText).length > 1
-      ? html`<a class="button quiet" href="${memoryIn(agentId, key, listing, '/compare')}">Compare versions</a>`
-      : nothing
-  }</div>
-<div id="history" data-live><table class="list log">
+  versions.filter(hasText).length > 1
+    ? html`<a class="button quiet" href="${memoryIn(place.agentId, place.key, place.listing, '/compare')}">Compare versions</a>`
+    : nothing
+}</div>
+<div id="history" data-live="waits"><table class="list log">
 <thead>${head}</thead>
-<tbody>${versions.map((each, at) =>
-    row(place, each, next === undefined && !versions.slice(at + 1).some(hasText)),
-  )}</tbody>
+<tbody>${versions.map((each) => row(place, each, change))}</tbody>
 </table></div>
 ${further(place, next)}
-<p class="actions"><a class="button danger" href="${memoryIn(agentId, key, listing, '/erase')}">Erase for good</a></p>
 </section>`
-}

@@ -10,10 +10,15 @@ import type { Workspace } from '../workspace.ts'
 /** With a text of 16 KiB and the list, a page stays under 60 KB. */
 const VERSIONS_PER_PAGE = 20
 
+/** Versions that are offered to be compared or erased: more than are kept, unless all are. */
+export const MOST_VERSIONS = 1_000
+
 export interface Asked {
   readonly key: string
   /** The version to show; by default, the current or last one. */
   readonly version?: number | undefined
+  /** The version whose changes are shown. */
+  readonly changes?: number | undefined
   /** Only versions below this one are listed. */
   readonly before?: number | undefined
 }
@@ -27,6 +32,8 @@ export interface MemoryView {
   readonly newest: VersionSummary | undefined
   readonly isProtected: boolean
   readonly listed: Versions
+  /** Of the version that was asked for. */
+  readonly change: Change | undefined
   /** Undefined if no text is kept. */
   readonly shown: Memory | undefined
 }
@@ -49,11 +56,36 @@ async function isProtected({ store }: Workspace, identity: Identity, key: string
   return first?.key === key && first.protected === true
 }
 
+/** A version, and the text that it changed: undefined if it was the first, or that is not kept. */
+export interface Change {
+  readonly was: Memory | undefined
+  readonly is: Memory
+}
+
+/** `from`: the earlier version; by default the one before it that has a text. */
+export async function findChange(
+  workspace: Workspace,
+  identity: Identity,
+  key: string,
+  { from, to }: { readonly from?: number | undefined; readonly to: number },
+): Promise<Change> {
+  const is = await findVersion(workspace, identity, key, to)
+  let [earlier, before] = [from, to as number | undefined]
+  while (earlier === undefined && before !== undefined) {
+    const page = await findVersions(workspace, identity, key, { before, limit: VERSIONS_PER_PAGE })
+    earlier = page.versions.find(hasText)?.version
+    before = page.next
+  }
+  const was =
+    earlier === undefined ? undefined : await findVersion(workspace, identity, key, earlier)
+  return { was, is }
+}
+
 /** Throws `memory_not_found`, `version_not_found` or `version_gone`. */
 export async function findMemoryView(
   workspace: Workspace,
   identity: Identity,
-  { key, version, before }: Asked,
+  { key, version, changes, before }: Asked,
 ): Promise<MemoryView> {
   const page = (upTo: number | undefined) =>
     findVersions(workspace, identity, key, { before: upTo, limit: VERSIONS_PER_PAGE })
@@ -69,6 +101,9 @@ export async function findMemoryView(
     asked === undefined || asked === current?.version
       ? current
       : await findVersion(workspace, identity, key, asked)
-  const listed = before === undefined ? first : await page(before)
-  return { current, newest, isProtected: guarded, listed, shown }
+  // The listed page begins where the changes are, so that they are seen.
+  const from = before ?? (changes && changes < (first.next ?? 0) ? changes + 1 : undefined)
+  const listed = from === undefined ? first : await page(from)
+  const change = changes && (await findChange(workspace, identity, key, { to: changes }))
+  return { current, newest, isProtected: guarded, listed, shown, change: change || undefined }
 }

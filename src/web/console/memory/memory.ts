@@ -8,7 +8,8 @@ import type { Memory, VersionSummary } from '../../../store/port/keeping/memorie
 import { hidden, refusalNote, type Typed, untouched } from '../../layout/fields.ts'
 import { type Crumb, type Html, nothing } from '../../layout/page.ts'
 import { agentPath, memoryPath } from '../../layout/paths.ts'
-import { size, when } from '../../layout/words.ts'
+import { when } from '../../layout/words.ts'
+import { eventWords } from '../agent/feed.ts'
 import { byWhom } from '../author.ts'
 import { agentPage } from '../endpoints.ts'
 import { isPinned } from '../memories/found.ts'
@@ -16,7 +17,7 @@ import { oneButton, pinMark, protectedMark, showBeside } from '../memories/list-
 import { type Listing, listingQuery, memoryIn } from '../memories/listing.ts'
 import type { AgentVisit, Workspace } from '../workspace.ts'
 import { orNothing } from './gone.ts'
-import { bringBack, history, type Place } from './history.ts'
+import { history, type Place, restoreForm } from './history.ts'
 import { type Asked, findMemoryView, type MemoryView } from './memory-view.ts'
 import { type As, metadataOf, textView } from './rendered.ts'
 
@@ -26,63 +27,88 @@ export const crumbOf = (agentId: string, key: string, listing: Listing): Crumb =
   path: memoryIn(agentId, key, listing),
 })
 
-export const facts = (memory: Memory, now: number): Html =>
-  html`<p class="dim">Version ${memory.version} · ${size(Buffer.byteLength(memory.text))} · written ${when(memory.updatedAt, now)} · created ${when(memory.createdAt, now)}</p>`
-
 const pathOf = ({ agentId, key, listing, currentVersion }: Place, { version }: Memory): string =>
   `${memoryIn(agentId, key, listing)}${version === currentVersion ? '' : `&version=${version}`}`
 
-const content = (place: Place, memory: Memory, as: As): Html => html`${facts(memory, place.now)}
+/** Who wrote the version that is shown, and when; and what it changed. */
+function facts(place: Place, { version, updatedAt }: Memory, { listed, newest }: MemoryView): Html {
+  const { agentId, key, listing, now, me } = place
+  const made = [newest, ...listed.versions].find((each) => each?.version === version)
+  const who = made
+    ? html`${byWhom(made.by, me)} <span class="dim">${eventWords[made.operation].toLowerCase()}</span> version ${version}`
+    : html`Version ${version}`
+  const path = `${memoryIn(agentId, key, listing)}&changes=${version}#v${version}`
+  return html`<p class="written">${who} <span class="dim">${when(updatedAt, now)}</span> <a href="${path}">What changed</a></p>`
+}
+
+const content = (
+  place: Place,
+  memory: Memory,
+  view: MemoryView,
+  as: As,
+): Html => html`${facts(place, memory, view)}
 ${textView(memory.text, as, pathOf(place, memory))}
 ${metadataOf(memory)}`
 
-const pinButton = ({ metadata }: Memory): Html =>
-  html`${hidden('back', 'memory')}<button name="do" class="quiet" value="${isPinned(metadata) ? 'unpin' : 'pin'}">${isPinned(metadata) ? 'Unpin' : 'Pin'}</button>`
-
-const protectButton = (isProtected: boolean): Html =>
-  html`${hidden('back', 'memory')}<button name="do" class="quiet" value="${isProtected ? 'unprotect' : 'protect'}">${isProtected ? 'Unprotect' : 'Protect'}</button>`
-
-const deleteButton = html`<button name="do" class="danger" value="delete">Delete</button>`
+const change = (does: string, label: string, kind = 'quiet'): Html =>
+  html`${hidden('back', 'memory')}<button name="do" class="${kind}" value="${does}">${label}</button>`
 
 /** Copies the file, so byte for byte what was written, however it is shown. */
-function takeButtons({ agentId, key }: Place, { version }: Memory): Html {
-  const file = `${memoryPath(agentId, key, '/download')}&version=${version}`
-  return html`<button type="button" class="quiet" data-copies-from="${file}" hidden>Copy</button>
-<a class="button quiet" href="${file}">Download</a>`
-}
+const copyButton = (file: string): Html =>
+  html`<button type="button" class="quiet" data-copies-from="${file}" hidden>Copy</button>`
 
-const actions = (place: Place, shown: Memory, isProtected: boolean): Html => {
-  const { agentId, key, listing } = place
-  return html`<div class="actions doing"><a class="button" href="${memoryIn(agentId, key, listing, '/edit')}">Edit</a>
-${takeButtons(place, shown)}
-${oneButton(agentId, shown, listing, pinButton(shown))}
-${oneButton(agentId, shown, listing, protectButton(isProtected))}
+/** What is rarely done, behind one button; what cannot be undone is its last. */
+function menu(
+  { agentId, key, listing }: Place,
+  shown: Memory,
+  isProtected: boolean,
+  file: string,
+): Html {
+  const one = (button: Html) => oneButton(agentId, shown, listing, button)
+  const [pin, pinWords] = isPinned(shown.metadata) ? ['unpin', 'Unpin'] : ['pin', 'Pin']
+  const [protect, protectWords] = isProtected ? ['unprotect', 'Unprotect'] : ['protect', 'Protect']
+  return html`<button type="button" class="quiet" popovertarget="more">More</button>
+<div popover id="more" class="menu" role="group" aria-label="More">
+${one(change(pin, pinWords))}
+${one(change(protect, protectWords))}
 <a class="button quiet" href="${memoryIn(agentId, key, listing, '/rename')}">Rename</a>
-<a class="button quiet" href="#versions">History</a>
-${oneButton(agentId, shown, listing, deleteButton)}</div>`
+<a class="button quiet" href="${file}">Download</a>
+${one(change('delete', 'Delete', 'danger'))}
+<a class="button danger" href="${memoryIn(agentId, key, listing, '/erase')}">Erase for good…</a>
+</div>`
 }
 
-/** The current version, or an earlier one. */
-function shownMemory(place: Place, shown: Memory, isProtected: boolean, as: As): Html {
-  if (shown.version === place.currentVersion)
-    return html`${actions(place, shown, isProtected)}${content(place, shown, as)}`
-  const button = html`<button>Bring back version ${shown.version}</button>`
-  return html`<div class="actions doing">${bringBack(place, shown.version, button)}
-${takeButtons(place, shown)}</div>${content(place, shown, as)}`
+function actions(place: Place, shown: Memory, isProtected: boolean): Html {
+  const { agentId, key, listing } = place
+  const file = `${memoryPath(agentId, key, '/download')}&version=${shown.version}`
+  if (shown.version !== place.currentVersion) {
+    const button = html`<button>Restore version ${shown.version}</button>`
+    const erase =
+      place.currentVersion === 0
+        ? html`<a class="button danger" href="${memoryIn(agentId, key, listing, '/erase')}">Erase for good…</a>`
+        : nothing
+    return html`${restoreForm(place, shown.version, button)}${copyButton(file)}<a class="button quiet" href="${file}">Download</a>${erase}`
+  }
+  return html`<a class="button" aria-keyshortcuts="e" href="${memoryIn(agentId, key, listing, '/edit')}">Edit</a>
+${copyButton(file)}${menu(place, shown, isProtected, file)}`
 }
 
-/** `data-written` lets the script forget the draft. */
-const savedNote = ({ version }: Memory, saved: string): Html =>
-  saved === 'unchanged'
-    ? html`<div class="note" role="status"><p>Nothing was changed, so no version was made.</p></div>`
-    : html`<div class="note good" role="status" data-written><p>Saved as version ${version}.</p></div>`
+/** `saved`: '', 'unchanged', or the version that was restored. `data-written`: forgets the draft. */
+function savedNote({ version }: Memory, saved: string): Html {
+  if (saved === 'unchanged')
+    return html`<div class="note" role="status"><p>Nothing was changed, so no version was made.</p></div>`
+  const what = /^\d+$/.test(saved)
+    ? `Restored version ${saved}. It is version ${version} now.`
+    : `Saved as version ${version}.`
+  return html`<div class="note good" role="status" data-written><p>${what}</p></div>`
+}
 
 const pastNote = ({ agentId, key, listing, currentVersion }: Place, { version }: Memory): Html =>
-  html`<div class="note warn"><p>This is version ${version} as it was. <a href="${memoryIn(agentId, key, listing)}">Version ${currentVersion}</a> is stored now.</p></div>`
+  html`<div class="note warn"><p>This is version ${version} as it was. <a href="${memoryIn(agentId, key, listing)}">Version ${currentVersion}</a> is the current one.</p></div>`
 
 /** `last`: the version that is the delete. */
-const deletedNote = (last: VersionSummary, shown: Memory | undefined, now: number): Html =>
-  html`<div class="note warn" role="status"><p><strong>This memory was deleted ${when(last.createdAt, now)}.</strong> ${byWhom(last.by)}. ${
+const deletedNote = (last: VersionSummary, shown: Memory | undefined, { now, me }: Place): Html =>
+  html`<div class="note warn" role="status"><p><strong>${byWhom(last.by, me)} deleted this memory ${when(last.createdAt, now)}.</strong> ${
     shown ? html`This is version ${shown.version}, as it was before.` : html`No text of it is kept.`
   }</p></div>`
 
@@ -91,23 +117,27 @@ function note(
   { current, newest, shown }: MemoryView,
   saved: string | undefined,
 ): Html {
-  if (!current) return newest ? deletedNote(newest, shown, place.now) : nothing
+  if (!current) return newest ? deletedNote(newest, shown, place) : nothing
   if (shown && shown !== current) return pastNote(place, shown)
   return saved === undefined ? nothing : savedNote(current, saved)
 }
 
-const heading = ({ key }: Place, { current, isProtected }: MemoryView): Html =>
-  html`<h1 class="key">${key}</h1>${current && isPinned(current.metadata) ? pinMark : nothing}${isProtected ? protectedMark : nothing}`
+function heading(place: Place, { current, shown, isProtected }: MemoryView): Html {
+  const marks = html`${current && isPinned(current.metadata) ? pinMark : nothing}${isProtected ? protectedMark : nothing}`
+  return html`<div class="titled"><div id="about"><h1 class="key">${place.key}</h1>${marks}</div>${
+    shown ? html`<div class="doing">${actions(place, shown, isProtected)}</div>` : nothing
+  }</div>`
+}
 
 interface Shown extends Asked {
-  /** After a save: '' or 'unchanged'. */
+  /** After a save, see `savedNote`. */
   readonly saved?: string | undefined
   readonly listing: Listing
   readonly as?: As
 }
 
 async function article(
-  { identity }: AgentVisit,
+  { identity, session }: AgentVisit,
   workspace: Workspace,
   asked: Shown,
   typed: Typed,
@@ -115,14 +145,15 @@ async function article(
   const { key, saved, listing, as } = asked
   const { agentId } = identity
   const view = await findMemoryView(workspace, identity, asked)
-  const { current, isProtected, shown, listed } = view
+  const { current, shown, listed } = view
   const currentVersion = current?.version ?? 0
-  const place = { agentId, key, listing, currentVersion, now: workspace.clock() }
+  const me = session.email
+  const place = { agentId, key, listing, currentVersion, now: workspace.clock(), me }
   return html`${refusalNote(typed)}
-<div id="memory" data-live><div class="titled" id="about">${heading(place, view)}</div>
+<div id="memory" data-live="waits">${heading(place, view)}
 ${note(place, view, saved)}
-${shown ? shownMemory(place, shown, isProtected, as) : nothing}</div>
-${history(place, listed)}`
+${shown ? content(place, shown, view, as) : nothing}</div>
+${history(place, listed, view.change)}`
 }
 
 /** The page, also with the errors of its forms. */
@@ -151,14 +182,15 @@ export const memoryPage = agentPage({
   query: listingQuery.extend({
     key: memoryKey,
     version,
+    changes: version,
     before: version,
     saved: z.string().optional(),
     as: z.literal('source').optional(),
   }),
   errors: ['version_not_found', 'version_gone', 'overloaded'],
   handle(visit, workspace) {
-    const { key, version, before, saved, as, ...listing } = visit.query
-    const asked = { key, version, before, saved, as, listing }
+    const { key, version, changes, before, saved, as, ...listing } = visit.query
+    const asked = { key, version, changes, before, saved, as, listing }
     return orNothing(visit, workspace, { key }, showMemory(visit, workspace, asked, untouched))
   },
 })

@@ -1,0 +1,168 @@
+/** The events of a home as people read them: what, who and when, newest first, alike ones in one row. */
+import { html } from 'hono/html'
+import { refusal } from '../../../home/refusal.ts'
+import type { Author, Identity } from '../../../store/port/home.ts'
+import type { EventsQuery, EventType, HomeEvent } from '../../../store/port/keeping/events.ts'
+import { type Html, nothing } from '../../layout/page.ts'
+import { memoryPath } from '../../layout/paths.ts'
+import { number, plural } from '../../layout/words.ts'
+import { tabPath } from '../agent-page.ts'
+import { authorId, byWhom } from '../author.ts'
+import type { Workspace } from '../workspace.ts'
+
+export const eventWords: Readonly<Record<EventType, string>> = {
+  write: 'Wrote',
+  patch: 'Changed',
+  append: 'Appended to',
+  edit: 'Edited',
+  delete: 'Deleted',
+  restore: 'Restored',
+  rename: 'Renamed',
+  import: 'Imported',
+  erase: 'Erased',
+  protect: 'Protected',
+  unprotect: 'No longer protects',
+  export: 'Exported everything',
+  profile: 'Changed the profile',
+  pause: 'Paused the agent',
+  resume: 'Activated the agent',
+  rotate_key: 'Rotated the agent token',
+  create_key: 'Created the key',
+  revoke_key: 'Revoked the key',
+  replace_operator_key: 'Replaced the operator token',
+  sign_in: 'Signed in',
+  rollback: 'Rolled back',
+}
+
+export interface Feed {
+  readonly agentId: string
+  /** The address of whoever reads it. */
+  readonly me: string
+  readonly time: (at: number) => Html
+}
+
+/** What a version changed. */
+export const changePath = (agentId: string, key: string, version: number): string =>
+  `${memoryPath(agentId, key, '/compare')}&to=${version}`
+
+/** Events of a text open that very change. */
+const pathOf = (agentId: string, key: string, { version, content }: HomeEvent): string =>
+  version !== undefined && content !== undefined
+    ? changePath(agentId, key, version)
+    : memoryPath(agentId, key)
+
+function about({ agentId }: Feed, event: HomeEvent): Html {
+  const { key, from, namedKey, rollback, version } = event
+  if (rollback) return html` ${plural(rollback.parts, 'change')}, to event ${rollback.to}`
+  if (namedKey) return html` “<bdi>${namedKey.name}</bdi>”`
+  if (key === undefined) return nothing
+  const renamed = from === undefined ? nothing : html` <code>${from}</code> to`
+  return html`${renamed} <a href="${pathOf(agentId, key, event)}"><code>${key}</code></a>${
+    version === undefined ? nothing : html` <span class="dim">version ${version}</span>`
+  }`
+}
+
+export const what = (feed: Feed, event: HomeEvent): Html =>
+  html`${eventWords[event.type]}${about(feed, event)}`
+
+/** Leads to what else they did. */
+const who = ({ agentId, me }: Feed, by: Author | undefined): Html =>
+  by
+    ? html`<a href="${tabPath(agentId, 'activity')}?by=${authorId(by)}">${byWhom(by, me)}</a>`
+    : byWhom(by, me)
+
+/** One event, or changes of one kind by one author, one after the other. */
+export type Run = readonly [HomeEvent, ...HomeEvent[]]
+
+/** Keys that a row of several names, and changes that unfold below it. */
+const NAMED = 2
+const UNFOLDED = 10
+
+function severalWords([first, ...others]: Run): Html {
+  const keys = [...new Set([first, ...others].map(({ key }) => key))]
+  const names = keys
+    .slice(0, NAMED)
+    .map((key, at) => html`${at > 0 ? ', ' : ''}<code>${key}</code>`)
+  if (keys.length === 1) return html`${names} ${number(others.length + 1)} times`
+  const more = keys.length > NAMED ? ` and ${number(keys.length - NAMED)} more` : ''
+  return html`${number(keys.length)} memories: <span class="dim">${names}${more}</span>`
+}
+
+function several(feed: Feed, run: Run): Html {
+  const { id, type, by } = run[0]
+  const all = `${tabPath(feed.agentId, 'activity')}?type=${type}&before=${id + 1}${by ? `&by=${authorId(by)}` : ''}`
+  const last = run.at(-1) ?? run[0]
+  const said = last.rollback ? what(feed, last) : html`${eventWords[type]} ${severalWords(run)}`
+  const listed = run.filter((each) => !each.rollback)
+  return html`<details class="what" id="run-${last.id}"><summary>${said}</summary>
+<ol class="run">${listed.slice(0, UNFOLDED).map((each) => html`<li>${what(feed, each)} <span class="dim">${feed.time(each.createdAt)}</span></li>`)}</ol>${
+    listed.length > UNFOLDED ? html`<a href="${all}">All ${number(listed.length)}</a>` : nothing
+  }</details>`
+}
+
+const row = (feed: Feed, run: Run): Html =>
+  html`<li>${
+    run.length > 1 ? several(feed, run) : html`<span class="what">${what(feed, run[0])}</span>`
+  }
+<span class="dim">${feed.time(run[0].createdAt)}</span>
+<span class="by dim">${who(feed, run[0].by)}</span></li>`
+
+export const runList = (feed: Feed, runs: readonly Run[]): Html =>
+  html`<ol class="feed">${runs.map((run) => row(feed, run))}</ol>`
+
+/** So many share a row. */
+const FEWEST = 3
+
+function runsOf(events: readonly HomeEvent[], dayOf: (at: number) => string): Run[] {
+  const rollbacks = events.filter(({ rollback }) => rollback)
+  /** What is alike has the same: all of a rollback, or changes of one kind, author and day. */
+  function kindOf({ id, key, type, by, createdAt }: HomeEvent): object | string | number {
+    const whole = rollbacks.find(
+      (each) => id >= each.id && id <= each.id + (each.rollback?.parts ?? 0),
+    )
+    if (whole) return whole.id
+    return key === undefined ? {} : JSON.stringify([type, by, dayOf(createdAt)])
+  }
+  const runs: {
+    readonly kind: object | string | number
+    readonly run: [HomeEvent, ...HomeEvent[]]
+  }[] = []
+  for (const event of events) {
+    const [kind, last] = [kindOf(event), runs.at(-1)]
+    if (last?.kind === kind) last.run.push(event)
+    else runs.push({ kind, run: [event] })
+  }
+  return runs.flatMap<Run>(({ run }) => (run.length < FEWEST ? run.map((event) => [event]) : [run]))
+}
+
+interface Wanted extends Omit<EventsQuery, 'order' | 'prefix' | 'limit'> {
+  readonly prefix?: string | undefined
+  readonly rows: number
+  /** No row is of two days. */
+  readonly dayOf?: (at: number) => string
+}
+
+/** Rows of the log that a page looks at. */
+const MOST_LOOKED = 10_000
+
+/** Newest first. `next` is defined if more may follow. */
+export async function newestRuns(
+  { store }: Workspace,
+  identity: Identity,
+  { after, rows, prefix = '', dayOf = () => '', ...query }: Wanted,
+) {
+  const events: HomeEvent[] = []
+  const most = rows * FEWEST
+  let [next, looked] = [after, 0]
+  do {
+    const asked = { ...query, prefix, after: next, limit: most - events.length }
+    const found = await store.listEvents(identity, { ...asked, order: 'newest' })
+    if (found.outcome !== 'page') throw refusal(found)
+    events.push(...found.events)
+    next = found.next
+    looked += found.looked
+  } while (next !== undefined && events.length < most && looked < MOST_LOOKED)
+  const all = runsOf(events, dayOf)
+  const runs = all.slice(0, rows)
+  return { runs, next: all.length > rows ? runs.at(-1)?.at(-1)?.id : next, looked }
+}

@@ -1,0 +1,213 @@
+/** /console/agents/<id>/rollback: takes changes back, once it is seen what that changes. */
+import { setImmediate } from 'node:timers/promises'
+import { html } from 'hono/html'
+import { z } from 'zod'
+import { problem } from '../../../errors.ts'
+import { refusal } from '../../../home/refusal.ts'
+import { memoryKey } from '../../../home/schemas.ts'
+import { type Answer, redirect } from '../../../http/call.ts'
+import { clientOf } from '../../../pipeline/failures.ts'
+import { queryInteger } from '../../../pipeline/schemas.ts'
+import { validateBody } from '../../../pipeline/validate.ts'
+import type { Memory } from '../../../store/port/keeping/memories.ts'
+import type { RollbackAnswer, RollbackOrder, TakenBack } from '../../../store/port/transfer.ts'
+import { hidden, refusalNote, type Typed, untouched } from '../../layout/fields.ts'
+import { type Html, nothing } from '../../layout/page.ts'
+import { agentPath, memoryPath } from '../../layout/paths.ts'
+import { plural, when } from '../../layout/words.ts'
+import { showAgentPage, tabPath } from '../agent-page.ts'
+import { agentForm, agentPage } from '../endpoints.ts'
+import { differenceView } from '../memory/changes.ts'
+import type { AgentVisit, Workspace } from '../workspace.ts'
+import { rolledBackQuery } from './activity.ts'
+import { what } from './feed.ts'
+import { changeFilters, clockOf, DAY_MS, filterForm, filtersQuery, unlessEmpty } from './filters.ts'
+
+const path = `${agentPath(':agent')}/rollback`
+
+type Done = Extract<RollbackAnswer, { outcome: 'rolled_back' }>
+
+/** Throws the refusal of the operator, `event_not_found`, `event_gone` or `memory_quota_reached`. */
+async function rollBack(
+  { call, identity }: AgentVisit,
+  workspace: Workspace,
+  order: RollbackOrder,
+): Promise<Done> {
+  const { costly, store, clock } = workspace
+  const found = await costly.run({ client: clientOf(call, workspace) }, () =>
+    store.rollBack(identity, order, clock()),
+  )
+  if (found.outcome === 'no_event') throw problem('event_not_found')
+  if (found.outcome === 'event_gone') throw problem('event_gone')
+  if (found.outcome === 'over_quota') throw problem('memory_quota_reached')
+  if (found.outcome !== 'rolled_back') throw refusal(found)
+  return found
+}
+
+/** The last event that is not taken back, and the first that is. */
+async function startOf({ store }: Workspace, { identity }: AgentVisit, { to, since }: Asked) {
+  if (to !== undefined) {
+    const found = await store.eventsAfter(identity, to, 1)
+    if (found.outcome !== 'events') throw refusal(found)
+    return { to, first: found.events[0] }
+  }
+  const found = await store.listEvents(identity, { order: 'oldest', since, prefix: '', limit: 1 })
+  if (found.outcome !== 'page') throw refusal(found)
+  const [first] = found.events
+  if (first) return { to: first.id - 1, first }
+  const head = await store.readHead(identity)
+  if (head.outcome !== 'head') throw refusal(head)
+  return { to: head.head.id, first }
+}
+
+const DIFFERENCES_PER_PAGE = 25
+
+/** Of texts; differences beyond it are left out. */
+const PAGE_BYTES = 131_072
+
+/** So many differences are open at once. */
+const OPEN = 6
+
+type Text = Pick<Memory, 'text' | 'metadata'>
+
+const NONE: Text = { text: '', metadata: '{}' }
+
+/** One at a time, because comparing takes the processor. */
+async function differencesOf(
+  { store }: Workspace,
+  { identity }: AgentVisit,
+  changes: readonly TakenBack[],
+): Promise<Html[]> {
+  const { agentId } = identity
+  const rows: Html[] = []
+  let bytes = 0
+  for (const [at, { key, was }] of changes.entries()) {
+    const [now, then] = await Promise.all([
+      store.readMemory(identity, key),
+      was ? store.readVersion(identity, was.key, was.version) : undefined,
+    ])
+    const current: Text = now.outcome === 'found' ? now.memory : NONE
+    const earlier: Text = then?.outcome === 'found' ? then.memory : NONE
+    bytes += Buffer.byteLength(current.text) + Buffer.byteLength(earlier.text)
+    const end = was ? `gets version ${was.version} again` : 'is deleted: it was not there before'
+    const name = html`<code>${key}</code> <span class="dim">${end}</span>`
+    rows.push(
+      bytes > PAGE_BYTES
+        ? html`<li><a href="${memoryPath(agentId, key)}">${name}</a></li>`
+        : html`<li><details id="of-${key}"${at < OPEN ? html` open` : nothing}><summary>${name}</summary>${differenceView(current, earlier)}</details></li>`,
+    )
+    await setImmediate()
+  }
+  return rows
+}
+
+const named = (keys: readonly string[]): string =>
+  keys.slice(0, DIFFERENCES_PER_PAGE).join(', ') + (keys.length > DIFFERENCES_PER_PAGE ? ', …' : '')
+
+const summary = ({ restored, deleted, skipped }: Done, first: Html): Html =>
+  html`<p>${
+    restored + deleted === 0
+      ? 'There is nothing to take back.'
+      : html`<strong>${plural(restored + deleted, 'memory', 'memories')}</strong> would change: ${restored} restored, ${deleted} deleted.`
+  } ${first}${
+    skipped.length > 0
+      ? ` ${plural(skipped.length, 'memory', 'memories')} would stay, because the version from before is not kept: ${named(skipped)}.`
+      : ''
+  }</p>`
+
+const query = z.object({
+  ...changeFilters,
+  /** The last event that is not taken back; otherwise `since` counts. */
+  to: unlessEmpty(queryInteger({ minimum: 0 })),
+  /** Differences after this key. */
+  after: unlessEmpty(memoryKey),
+})
+
+type Asked = z.output<typeof query>
+
+async function show(
+  visit: AgentVisit,
+  workspace: Workspace,
+  { after, ...asked }: Asked,
+  typed: Typed,
+): Promise<Answer> {
+  const { call, identity, session } = visit
+  const { agentId } = identity
+  const now = workspace.clock()
+  const since = asked.since ?? now - DAY_MS
+  const { to, first } = await startOf(workspace, visit, { ...asked, since })
+  const { by, prefix = '' } = asked
+  const done = await rollBack(visit, workspace, { to, by, prefix, dryRun: true })
+  const rest = done.changes.filter(({ key }) => after === undefined || key > after)
+  const listed = rest.slice(0, DIFFERENCES_PER_PAGE)
+  const count = done.restored + done.deleted
+  const action = `${agentPath(agentId)}/rollback`
+  const filters = { ...asked, since: first?.createdAt ?? since }
+  const form = { action, asked: filters, clock: clockOf(call), known: first ? [first] : [] }
+  const feed = { agentId, me: session.email, time: (at: number) => when(at, now) }
+  const begun = first
+    ? html`It begins ${when(first.createdAt, now)}, with: ${what(feed, first)}.`
+    : nothing
+  const last = rest.length > listed.length ? listed.at(-1) : undefined
+  return showAgentPage(visit, workspace, {
+    tab: 'activity',
+    title: 'Take back changes',
+    status: typed.refusal?.status ?? 200,
+    scripts: ['submit'],
+    body: html`<h1>Take back changes</h1>
+<p class="lead">Memories become what they were before these changes. Nothing changes until you confirm, and every step is kept: this can be taken back, too.</p>
+${refusalNote(typed)}
+${await filterForm(visit, workspace, form)}
+<form method="post" action="${action}" class="taken">
+${hidden('to', to)}${hidden('by', by ?? '')}${hidden('prefix', prefix)}
+${summary(done, begun)}
+<p class="actions">${count > 0 ? html`<button>Take back ${plural(count, 'change')}</button>` : nothing}
+<a class="button quiet" href="${tabPath(agentId, 'activity')}">Cancel</a></p>
+</form>
+<ul class="differences">${await differencesOf(workspace, visit, listed)}</ul>
+${last ? html`<p class="actions"><a class="button quiet" rel="next" href="?${filtersQuery({ by, prefix })}&to=${to}&after=${last.key}">${plural(rest.length - listed.length, 'more')}</a></p>` : nothing}`,
+  })
+}
+
+const errors = ['event_not_found', 'event_gone', 'memory_quota_reached', 'overloaded'] as const
+
+export const rollbackPage = agentPage({
+  operationId: 'consoleRollBackPage',
+  path,
+  budget: 'controls',
+  query,
+  errors,
+  handle: (visit, workspace) => show(visit, workspace, visit.query, untouched),
+})
+
+const confirmed = z.object({
+  to: queryInteger({ minimum: 0 }),
+  by: changeFilters.by,
+  prefix: changeFilters.prefix,
+})
+
+export const rollbackForm = agentForm({
+  operationId: 'consoleRollBack',
+  path,
+  budget: 'controls',
+  errors,
+  refuse(visit, workspace, refusal) {
+    const asked = query.safeParse(visit.sent)
+    if (!asked.success) throw refusal
+    return show(visit, workspace, asked.data, { values: {}, refusal })
+  },
+  async handle(visit, workspace) {
+    const {
+      to,
+      by,
+      prefix = '',
+    } = validateBody(confirmed, {
+      to: visit.sent.to,
+      by: visit.sent.by,
+      prefix: visit.sent.prefix,
+    })
+    const done = await rollBack(visit, workspace, { to, by, prefix, dryRun: false })
+    const rolled = rolledBackQuery(done.restored, done.deleted, done.skipped.length)
+    return redirect(visit.call, `${tabPath(visit.identity.agentId, 'activity')}?${rolled}`)
+  },
+})

@@ -1,0 +1,114 @@
+/** Changes are taken back at the console, after it was seen what that changes. */
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { embedded, memoryPath, openService, type TestService, write } from '../harness.ts'
+import { escaped, fieldsIn, insideOf, linksIn, textIn } from './markup.ts'
+import { openConsole } from './operator.ts'
+
+const HOSTILE = `</pre><kept x="1">'&amp;`
+
+let service: TestService
+beforeAll(async () => {
+  service = await openService(embedded, { WRITES_PER_MINUTE: '0', CONTROLS_PER_MINUTE: '0' })
+})
+afterAll(() => service.close())
+
+/** An agent whose memories a key broke, created and deleted; others changed some meanwhile. */
+async function open() {
+  const operator = await openConsole(service)
+  const { token, operatorToken } = operator.born
+  for (const key of ['a.one', 'a.two', 'b']) await write(service, token, key, `${key}\n${HOSTILE}`)
+  const made = await service.call('POST', '/api/agents/me/keys/named', {
+    token: operatorToken,
+    body: { name: HOSTILE, access: 'write' },
+  })
+  const { id } = made.body.key as { id: string }
+  const named = String(made.body.token)
+  service.tick(60_000)
+  const since = new Date(service.now()).toISOString()
+  await write(service, named, 'a.one', 'nonsense', 1)
+  await service.call('DELETE', `${memoryPath}?key=a.two&expectedVersion=1`, { token: named })
+  await write(service, named, 'a.new', 'nonsense')
+  await write(service, token, 'b', 'better', 1)
+  const texts = async () =>
+    Promise.all(
+      ['a.one', 'a.two', 'a.new', 'b'].map(
+        async (key) => ((await operator.stored(key)) as { text: string } | undefined)?.text,
+      ),
+    )
+  const page = (query: string) => operator.get(`${operator.agent}/rollback?${query}`)
+  return { ...operator, id, since, texts, page }
+}
+
+const formIn = (page: string) =>
+  fieldsIn(insideOf(page, 'form').find((each) => each.includes('name="to"')) ?? '')
+
+const listIn = (page: string): string[] =>
+  insideOf(/<ul class="differences">.*<\/ul>/s.exec(page)?.[0] ?? '', 'summary').map(textIn)
+
+const THEN = [`a.one\n${HOSTILE}`, `a.two\n${HOSTILE}`, undefined] as const
+
+test('what one author changed is listed with its differences, then taken back, and told', async () => {
+  const { id, since, texts, page, post, get, agent } = await open()
+  const before = await texts()
+  const { status, text } = await page(`by=${id}&since=${since}`)
+  expect(status).toBe(200)
+  expect(listIn(text)).toEqual([
+    'a.new is deleted: it was not there before',
+    'a.one gets version 1 again',
+    'a.two gets version 1 again',
+  ])
+  expect(textIn(text)).toContain('3 memories would change: 2 restored, 1 deleted.')
+  expect(insideOf(text, 'del').map(textIn).join()).toContain('nonsense')
+  expect(insideOf(text, 'ins').map(textIn).join()).toContain(HOSTILE)
+  expect(text).toContain(escaped(HOSTILE))
+  expect(text).not.toContain('<kept')
+  expect(await texts()).toEqual(before)
+  const done = await post(`${agent}/rollback`, formIn(text))
+  expect([done.status, done.headers.get('location')]).toEqual([
+    303,
+    `${agent}/activity?rolled=2-1-0`,
+  ])
+  expect(await texts()).toEqual([...THEN, 'better'])
+  const after = textIn((await get(`${agent}/activity?rolled=2-1-0`)).text)
+  expect(after).toContain('Took back 3 changes: 2 memories restored, 1 deleted.')
+  expect(after).toMatch(/Rolled back 3 changes, to event \d+/)
+})
+
+test('of everybody under a prefix, or of all, and what is not kept is named', async () => {
+  const { since, page, texts, post, agent } = await open()
+  const { text } = await page(`prefix=a.o&since=${since}`)
+  expect(listIn(text)).toEqual(['a.one gets version 1 again'])
+  await post(`${agent}/rollback`, formIn(text))
+  expect((await texts())[0]).toBe(THEN[0])
+  await post(`${agent}/memory/erase`, { key: 'b', versions: 'history', typed: 'b' })
+  const all = await page(`since=${since}`)
+  expect(listIn(all.text)).toHaveLength(2)
+  expect(textIn(all.text)).toContain(
+    '1 memory would stay, because the version from before is not kept: b.',
+  )
+})
+
+test('a long list has pages', async () => {
+  const { born, page, since } = await open()
+  for (let n = 10; n < 60; n++) await write(service, born.token, `long.${n}`, 'x')
+  const { text } = await page(`prefix=long&since=${since}`)
+  expect(listIn(text)).toHaveLength(25)
+  const next = linksIn(text).find((link) => link.includes('after=')) ?? ''
+  expect(textIn(text)).toContain('25 more')
+  const { text: rest } = await page(next.slice(1))
+  expect(listIn(rest)[0]).toContain('long.35')
+  expect(formIn(rest).to).toBe(formIn(text).to)
+  expect(linksIn(rest).join()).not.toContain('after=')
+})
+
+test('where nothing happened there is nothing to press', async () => {
+  const { page, post, agent } = await open()
+  service.tick(1_000)
+  const { status, text } = await page(`since=${new Date(service.now()).toISOString()}`)
+  expect([status, text.includes('There is nothing to take back.')]).toEqual([200, true])
+  expect(text).not.toContain('<button>Take back')
+  expect((await page('to=999')).status).toBe(404)
+  expect((await page('by=nobody')).status).toBe(400)
+  expect((await post(`${agent}/rollback`, { to: 'x' })).status).toBe(400)
+  expect((await post(`${agent}/rollback`, { to: '999' })).status).toBe(404)
+})
