@@ -73,6 +73,8 @@ export const consoleDoors = (agentId: string): readonly Door[] => [
   door(`/console/agents/${agentId}/leave`, 'GET', 'POST'),
   door(`/console/agents/${agentId}/erase`, 'GET', 'POST'),
   door(`/console/agents/${agentId}/log`, 'GET'),
+  door(`/console/agents/${agentId}/activity`, 'GET'),
+  door(`/console/agents/${agentId}/rollback`, 'GET', 'POST'),
   door(`/console/agents/${agentId}/memories`, 'GET', 'POST'),
   door(`/console/agents/${agentId}/memories/undo`, 'POST'),
   door(`/console/agents/${agentId}/memories/download`, 'POST'),

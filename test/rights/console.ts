@@ -95,6 +95,12 @@ export const consoleRights: readonly Rights[] = [
   row('consoleAgent', `GET ${agents}`, { access: 'owner' }),
   ofOwner('consoleActivity', '/activity', 'reads'),
   ofOwner('consoleEvents', '/events', 'reads'),
+  ofOwner('consoleRollBackPage', '/rollback', 'controls'),
+  row('consoleRollBack', `POST ${agents}/rollback`, {
+    access: 'owner',
+    budget: one('controls'),
+    form,
+  }),
   row('consoleSettings', `GET ${agents}/settings`, { access: 'owner' }),
   formOfOwner('consoleProfile', '/settings', 'controls'),
   formOfOwner('consoleStatus', '/status', 'controls'),

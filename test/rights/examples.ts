@@ -201,6 +201,8 @@ export const examples: Readonly<Record<string, Example>> = {
   consoleDeleteAccount: refusedForm('400', { agents: 'leave', typed: 'another' }),
   consoleAgent: page,
   consoleActivity: page,
+  consoleRollBackPage: page,
+  consoleRollBack: { fields: { to: '999999' }, outcome: 'event_not_found' },
   consoleEvents: { method: 'HEAD', outcome: '200' },
   consoleSettings: page,
   consoleProfile: refusedForm('400', { name: '', purpose: 'x', symbol: 'zerno' }),

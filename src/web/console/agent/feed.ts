@@ -142,6 +142,9 @@ interface Wanted extends Omit<EventsQuery, 'order' | 'prefix' | 'limit'> {
   readonly dayOf?: (at: number) => string
 }
 
+/** Of those that are read for a page, as many may share its rows. */
+const EVENTS_PER_ROW = 5
+
 /** Rows of the log that a page looks at. */
 const MOST_LOOKED = 10_000
 
@@ -152,7 +155,7 @@ export async function newestRuns(
   { after, rows, prefix = '', dayOf = () => '', ...query }: Wanted,
 ) {
   const events: HomeEvent[] = []
-  const most = rows * FEWEST
+  const most = rows * EVENTS_PER_ROW
   let [next, looked] = [after, 0]
   do {
     const asked = { ...query, prefix, after: next, limit: most - events.length }

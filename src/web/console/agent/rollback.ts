@@ -6,17 +6,20 @@ import { problem } from '../../../errors.ts'
 import { refusal } from '../../../home/refusal.ts'
 import { memoryKey } from '../../../home/schemas.ts'
 import { type Answer, redirect } from '../../../http/call.ts'
+import { endpoint } from '../../../pipeline/endpoint.ts'
 import { clientOf } from '../../../pipeline/failures.ts'
+import { WRITE_ERRORS } from '../../../pipeline/problem.ts'
 import { queryInteger } from '../../../pipeline/schemas.ts'
 import { validateBody } from '../../../pipeline/validate.ts'
 import type { Memory } from '../../../store/port/keeping/memories.ts'
 import type { RollbackAnswer, RollbackOrder, TakenBack } from '../../../store/port/transfer.ts'
-import { hidden, refusalNote, type Typed, untouched } from '../../layout/fields.ts'
+import { hidden } from '../../layout/fields.ts'
 import { type Html, nothing } from '../../layout/page.ts'
 import { agentPath, memoryPath } from '../../layout/paths.ts'
 import { plural, when } from '../../layout/words.ts'
 import { showAgentPage, tabPath } from '../agent-page.ts'
-import { agentForm, agentPage } from '../endpoints.ts'
+import { agentPage } from '../endpoints.ts'
+import { costs, formForOwner, ofAgent } from '../guards.ts'
 import { differenceView } from '../memory/changes.ts'
 import type { AgentVisit, Workspace } from '../workspace.ts'
 import { rolledBackQuery } from './activity.ts'
@@ -129,7 +132,6 @@ async function show(
   visit: AgentVisit,
   workspace: Workspace,
   { after, ...asked }: Asked,
-  typed: Typed,
 ): Promise<Answer> {
   const { call, identity, session } = visit
   const { agentId } = identity
@@ -152,11 +154,9 @@ async function show(
   return showAgentPage(visit, workspace, {
     tab: 'activity',
     title: 'Take back changes',
-    status: typed.refusal?.status ?? 200,
     scripts: ['submit'],
     body: html`<h1>Take back changes</h1>
 <p class="lead">Memories become what they were before these changes. Nothing changes until you confirm, and every step is kept: this can be taken back, too.</p>
-${refusalNote(typed)}
 ${await filterForm(visit, workspace, form)}
 <form method="post" action="${action}" class="taken">
 ${hidden('to', to)}${hidden('by', by ?? '')}${hidden('prefix', prefix)}
@@ -177,7 +177,7 @@ export const rollbackPage = agentPage({
   budget: 'controls',
   query,
   errors,
-  handle: (visit, workspace) => show(visit, workspace, visit.query, untouched),
+  handle: (visit, workspace) => show(visit, workspace, visit.query),
 })
 
 const confirmed = z.object({
@@ -186,27 +186,17 @@ const confirmed = z.object({
   prefix: changeFilters.prefix,
 })
 
-export const rollbackForm = agentForm({
+/** Nothing is typed in it that could be lost. */
+export const rollbackForm = endpoint({
   operationId: 'consoleRollBack',
+  method: 'POST',
   path,
-  budget: 'controls',
-  errors,
-  refuse(visit, workspace, refusal) {
-    const asked = query.safeParse(visit.sent)
-    if (!asked.success) throw refusal
-    return show(visit, workspace, asked.data, { values: {}, refusal })
-  },
-  async handle(visit, workspace) {
-    const {
-      to,
-      by,
-      prefix = '',
-    } = validateBody(confirmed, {
-      to: visit.sent.to,
-      by: visit.sent.by,
-      prefix: visit.sent.prefix,
-    })
-    const done = await rollBack(visit, workspace, { to, by, prefix, dryRun: false })
+  params: ofAgent,
+  guards: [...formForOwner, ...costs('controls')],
+  errors: [...WRITE_ERRORS, 'invalid_body', 'invalid_token', ...errors],
+  async handle(visit, workspace: Workspace) {
+    const { prefix = '', ...order } = validateBody(confirmed, visit.sent)
+    const done = await rollBack(visit, workspace, { ...order, prefix, dryRun: false })
     const rolled = rolledBackQuery(done.restored, done.deleted, done.skipped.length)
     return redirect(visit.call, `${tabPath(visit.identity.agentId, 'activity')}?${rolled}`)
   },
