@@ -64,6 +64,12 @@ const parts: BuildOptions[] = [
         name: 'read-at-run-time',
         writeBundle() {
           cpSync('src/web/layout/style', 'dist/style', { recursive: true })
+          for (const name of ['latin', 'latin-ext', 'cyrillic']) {
+            const file = `geist-${name}-wght-normal.woff2`
+            cpSync(`node_modules/@fontsource-variable/geist/files/${file}`, `dist/fonts/${file}`)
+          }
+          // Its licence asks to be where the font is.
+          cpSync('node_modules/@fontsource-variable/geist/LICENSE', 'dist/fonts/LICENSE')
           for (const file of globSync('*/schema.sql', { cwd: 'src/store' })) {
             cpSync(`src/store/${file}`, `dist/${file}`)
           }

@@ -16,6 +16,14 @@ export function readProgramFile(path: string, from: string): string {
     : readFileSync(url, 'utf8')
 }
 
+/** The same, of a file that holds no text. */
+export function readProgramBytes(path: string, from: string): Uint8Array {
+  const url = new URL(path, from || undefined)
+  return isSea()
+    ? new Uint8Array(getAsset(url.href.slice(executableRoot().length)))
+    : readFileSync(url)
+}
+
 /** Runs the module `name` beside `from`: TypeScript in the sources, JavaScript once built. */
 export function startThread(name: string, from: string, workerData: unknown): Worker {
   if (!isSea()) return new Worker(new URL(`./${name}${extname(from)}`, from), { name, workerData })

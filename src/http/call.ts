@@ -45,6 +45,8 @@ export interface Answer {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
   readonly body: string | TextStream | null
+  /** In the place of a body that is text. */
+  readonly bytes?: Uint8Array
 }
 
 /** Answers a request. Never rejects. */

@@ -104,12 +104,13 @@ function pairs(headers: Answer['headers']): string[] {
 
 async function send(
   outgoing: ServerResponse,
-  { status, headers, body }: Answer,
+  { status, headers, body, bytes }: Answer,
   limits: Throughput,
   compressed?: Compressed,
 ): Promise<void> {
   outgoing.writeHead(status, pairs(compressed?.headers ?? headers))
-  if (compressed) await sendWhole(outgoing, compressed.bytes, limits)
+  const whole = compressed?.bytes ?? bytes
+  if (whole) await sendWhole(outgoing, whole, limits)
   else if (body === null) outgoing.end()
   else if (typeof body === 'string') await sendWhole(outgoing, body, limits)
   else await sendText(outgoing, body, limits)

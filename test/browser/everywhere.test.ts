@@ -94,9 +94,9 @@ describe('every page', () => {
     const { page } = visitor
     await page.goto(`${agent}/settings`)
     await page.evaluate(
-      `document.querySelector('h1').style = 'overflow: hidden; width: 2rem; white-space: nowrap'`,
+      `document.querySelector('main p').style = 'overflow: hidden; width: 2rem; white-space: nowrap'`,
     )
-    expect(await page.evaluate(CUT)).toEqual([expect.stringContaining('<h1')])
+    expect(await page.evaluate(CUT)).toEqual([expect.stringContaining('<p')])
   })
 
   test('shows nothing of what is hidden, whatever is said of its kind', async () => {

@@ -78,7 +78,8 @@ test('its pages have their style, and the console its scripts', async () => {
     name.replace('.ts', '.js'),
   )
   expect(scripts).toContain('draft.js')
-  for (const file of ['style.css', ...scripts]) {
+  const fonts = ['latin.woff2', 'latin-ext.woff2', 'cyrillic.woff2']
+  for (const file of ['style.css', ...fonts, ...scripts]) {
     expect((await fetch(server.url + assets + file)).status, file).toBe(200)
   }
 })

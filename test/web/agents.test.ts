@@ -123,7 +123,7 @@ describe('the page of one agent', () => {
     await read(operator, 'plan')
     const { text } = await operator.get(operator.agent)
     expect(statsIn(text)).toEqual(['just now', '1 6 bytes', '1', '1', '1', '0'])
-    const [, tabs = ''] = insideOf(text, 'nav')
+    const [, , tabs = ''] = insideOf(text, 'nav')
     expect(linksIn(tabs)).toEqual(
       ['', '/memories', '/activity', '/connect', '/keys', '/settings'].map(
         (tab) => operator.agent + tab,

@@ -161,15 +161,15 @@ test('the list is one of the agent’s pages, is followed, and offers to undo on
   for (const query of ['', '?deleted=no~thing']) {
     const text = await page(query)
     expect(text).toContain(`<a href="${operator.agent}/memories" aria-current="true">Memories`)
-    expect(text).toContain('<body class="wide" data-follows=')
+    expect(text).toContain('<body data-follows=')
     expect(scriptsIn(text)).toEqual(['find', 'submit', 'follow', 'keyboard', 'zone'])
     expect(text).not.toContain('class="note')
   }
 })
 
 test('the list leads back to the agent and to all agents', async () => {
-  const main = insideOf(await page('?prefix=few.'), 'main').join()
-  expect(linksIn(main).slice(0, 2)).toEqual(['/console', operator.agent])
+  const header = insideOf(await page('?prefix=few.'), 'header').join()
+  expect(linksIn(header).slice(1, 3)).toEqual(['/console', operator.agent])
 })
 
 describe('several at once', () => {

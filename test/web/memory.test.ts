@@ -73,9 +73,6 @@ describe('a memory’s page', () => {
     const { agent } = operator
     const alone = main.slice(0, main.indexOf('class="beside"'))
     expect(linksIn(alone)).toEqual([
-      '/console',
-      agent,
-      `${agent}/memories`,
       `${agent}/memories`,
       `${agent}/memory/edit?key=${key}`,
       `${agent}/memory/rename?key=${key}`,

@@ -7,7 +7,7 @@ import { hidden } from '../layout/fields.ts'
 import { glyph } from '../layout/glyphs.ts'
 import { type Crumb, type Html, type Page, showPage } from '../layout/page.ts'
 import { cancel, question, statusMark, type Tab, tabs } from '../layout/parts.ts'
-import { AGENTS, agentPath } from '../layout/paths.ts'
+import { agentPath } from '../layout/paths.ts'
 import { number } from '../layout/words.ts'
 import type { AgentVisit, Workspace } from './workspace.ts'
 
@@ -32,9 +32,9 @@ const names = {
 export type AgentTab = keyof typeof names
 
 export interface AgentPage
-  extends Pick<Page, 'title' | 'body' | 'status' | 'scripts' | 'here' | 'wide' | 'from'> {
+  extends Pick<Page, 'title' | 'body' | 'status' | 'scripts' | 'here' | 'from'> {
   readonly tab: AgentTab
-  /** Breadcrumbs between the tab's page and this one. */
+  /** Breadcrumbs between the tab's page and this one; none directly below the tab. */
   readonly trail?: readonly Crumb[]
   /** If it is already loaded. */
   readonly agent?: FoundAgent
@@ -90,23 +90,11 @@ function nameOf({ agentId, name }: Profile, tab: AgentTab): Html {
     : html`<p class="name">${link}</p>`
 }
 
-const bar = (agent: FoundAgent, call: Call, tab: AgentTab): Html => {
-  const { profile } = agent
-  return html`<div class="agent-bar" role="region" aria-label="Agent" id="agent" data-live><div>
+const bar = ({ profile }: FoundAgent, call: Call, tab: AgentTab): Html => html`<div
+class="agent-bar" role="region" aria-label="Agent" id="agent" data-live>
 ${glyph(profile.symbol)}${nameOf(profile, tab)}
 ${statusMark(profile.status)}${statusSwitch(profile, call)}
-</div></div>
-<div id="tabs" data-live>${tabs(profile.name, tabsOf(agent), tab)}</div>`
-}
-
-const trailOf = ({ profile }: FoundAgent, { tab, title, trail }: AgentPage): Crumb[] => {
-  const { agentId, name } = profile
-  const agents = { name: 'Agents', path: AGENTS }
-  if (tab === 'overview') return [agents]
-  const agent = { name, path: agentPath(agentId) }
-  if (title === names[tab]) return [agents, agent]
-  return [agents, agent, { name: names[tab], path: tabPath(agentId, tab) }, ...(trail ?? [])]
-}
+</div>`
 
 export const eventsPath = (agentId: string): string => `${agentPath(agentId)}/events`
 
@@ -118,15 +106,16 @@ export async function framed(
 ): Promise<Page> {
   const agent = page.agent ?? (await findAgent(workspace, identity))
   const { name } = agent.profile
-  const { tab, title, here = title } = page
+  const { tab, title, here = title, trail } = page
   return {
     ...page,
     title: title === name ? name : `${title} · ${name}`,
     here,
     session,
     place: 'agents',
-    trail: trailOf(agent, page),
-    band: bar(agent, call, tab),
+    ...(trail && { trail: [{ name: names[tab], path: tabPath(identity.agentId, tab) }, ...trail] }),
+    agent: bar(agent, call, tab),
+    band: html`<div id="tabs" data-live>${tabs(agent.profile.name, tabsOf(agent), tab)}</div>`,
   }
 }
 

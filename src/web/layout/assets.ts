@@ -1,12 +1,12 @@
-/** The stylesheet and the browser modules, at addresses that change with their content. */
-import { hash } from 'node:crypto'
+/** The stylesheet, the font and the browser modules, at addresses that change with their content. */
+import { createHash } from 'node:crypto'
 import { stripTypeScriptTypes } from 'node:module'
 import { z } from 'zod'
 import { problem } from '../../errors.ts'
 import { answer } from '../../http/call.ts'
 import { lazily } from '../../lazily.ts'
 import { endpoint } from '../../pipeline/endpoint.ts'
-import { readProgramFile } from '../../program-files.ts'
+import { readProgramBytes, readProgramFile } from '../../program-files.ts'
 import { serviceIcon } from './glyphs.ts'
 
 /** `ts` in the sources, `js` in a build. */
@@ -45,11 +45,14 @@ const styles = [
   'paper',
 ] as const
 
+/** Geist, by the letters that each file has; `style/base.css` says which those are. */
+const fonts = ['latin', 'latin-ext', 'cyrillic'] as const
+
 export type BrowserModule = (typeof modules)[number]
 
 interface Asset {
   readonly type: string
-  readonly text: string
+  readonly content: string | Uint8Array
 }
 
 const read = (path: string): string => readProgramFile(path, import.meta.url)
@@ -57,6 +60,14 @@ const read = (path: string): string => readProgramFile(path, import.meta.url)
 function moduleText(name: BrowserModule): string {
   const source = read(`${BROWSER}/${name}.${extension}`)
   return extension === 'ts' ? stripTypeScriptTypes(source) : source
+}
+
+/** In the sources from the package, which is not there beside a build. */
+function fontBytes(name: (typeof fonts)[number]): Uint8Array {
+  const file = `geist-${name}-wght-normal.woff2`
+  return extension === 'ts'
+    ? readProgramBytes(import.meta.resolve(`@fontsource-variable/geist/files/${file}`), '')
+    : readProgramBytes(`./fonts/${file}`, import.meta.url)
 }
 
 /** Without comments, indentation and line breaks, a quarter of its size. */
@@ -79,14 +90,19 @@ interface Edition {
 
 function load(): Edition {
   const files = new Map<string, Asset>([
-    ['style.css', { type: CSS, text: styleText(styles) }],
-    ['rooms.css', { type: CSS, text: styleText(['rooms']) }],
-    ['icon.svg', { type: 'image/svg+xml', text: serviceIcon() }],
+    ['style.css', { type: CSS, content: styleText(styles) }],
+    ['rooms.css', { type: CSS, content: styleText(['rooms']) }],
+    ['icon.svg', { type: 'image/svg+xml', content: serviceIcon() }],
   ])
   for (const name of modules) {
-    files.set(fileOf(name), { type: 'text/javascript; charset=utf-8', text: moduleText(name) })
+    files.set(fileOf(name), { type: 'text/javascript; charset=utf-8', content: moduleText(name) })
   }
-  return { id: hash('sha256', JSON.stringify([...files]), 'hex').slice(0, 12), files }
+  for (const name of fonts) {
+    files.set(`${name}.woff2`, { type: 'font/woff2', content: fontBytes(name) })
+  }
+  const whole = createHash('sha256')
+  for (const [name, { content }] of files) whole.update(name).update(content)
+  return { id: whole.digest('hex').slice(0, 12), files }
 }
 
 /** Read for the first page. */
@@ -97,6 +113,8 @@ const addressOf = (file: string): string => `/assets/${edition().id}/${file}`
 export const stylesheet = (): string => addressOf('style.css')
 /** Only for the landing page and the rooms. */
 export const roomsStylesheet = (): string => addressOf('rooms.css')
+/** Of the letters that every page has, to be loaded with the stylesheet. */
+export const font = (): string => addressOf('latin.woff2')
 export const icon = (): string => addressOf('icon.svg')
 export const scriptOf = (name: BrowserModule): string => addressOf(fileOf(name))
 
@@ -112,6 +130,10 @@ export const asset = endpoint({
     const found = params.edition === id ? files.get(params.file) : undefined
     if (!found) throw problem('not_found')
     call.responseHeaders['Cache-Control'] = 'public, max-age=31536000, immutable'
-    return answer(call, 200, found.text, found.type)
+    const { content, type } = found
+    if (typeof content === 'string') return answer(call, 200, content, type)
+    call.responseHeaders['Content-Type'] = type
+    call.responseHeaders['Content-Length'] = String(content.length)
+    return { ...answer(call, 200, null), bytes: content }
   },
 })

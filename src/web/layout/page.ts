@@ -2,7 +2,7 @@
 import { html, raw } from 'hono/html'
 import { type Answer, answer, type Call } from '../../http/call.ts'
 import type { Session } from '../../store/port/sessions.ts'
-import { type BrowserModule, icon, roomsStylesheet, scriptOf, stylesheet } from './assets.ts'
+import { type BrowserModule, font, icon, roomsStylesheet, scriptOf, stylesheet } from './assets.ts'
 import { glyph } from './glyphs.ts'
 import { ACCOUNT, AGENTS, ROOMS, SIGN_IN } from './paths.ts'
 
@@ -17,6 +17,7 @@ const POLICY = [
   "default-src 'none'",
   "script-src 'self'",
   "style-src 'self'",
+  "font-src 'self'",
   "img-src 'self'",
   "connect-src 'self'",
   FORMS,
@@ -57,10 +58,10 @@ export interface Page {
   /** Breadcrumbs; the page itself is added from `here` or its title. */
   readonly trail?: readonly Crumb[]
   readonly here?: string
+  /** In the navigation, the agent that the page is about. */
+  readonly agent?: Html
   /** Between the navigation and the content. */
   readonly band?: Html
-  /** Full width, for two columns. */
-  readonly wide?: boolean
   /** The address of an event stream that keeps the page up to date. */
   readonly follows?: string
   /** The page to request then, if another. */
@@ -71,28 +72,29 @@ export interface Page {
   readonly looks?: number
 }
 
-const entries = [
-  { id: 'agents', name: 'Agents', path: AGENTS },
-  { id: 'rooms', name: 'Rooms', path: ROOMS },
-  { id: 'account', name: 'Account', path: ACCOUNT },
-] as const
+const places = {
+  agents: { name: 'Agents', path: AGENTS },
+  rooms: { name: 'Rooms', path: ROOMS },
+  account: { name: 'Account', path: ACCOUNT },
+} as const
 
-const entry = ({ id, name, path }: (typeof entries)[number], { place, session }: Page): Html =>
-  html`<li${
-    id === 'account' ? html` class="apart"` : nothing
-  }><a href="${path}"${id === place ? html` aria-current="true"` : nothing}${
+const entry = (id: keyof typeof places, { place, session }: Page): Html =>
+  html`<a href="${places[id].path}"${id === place ? html` aria-current="true"` : nothing}${
     id === 'account' && session ? html` title="${session.email}"` : nothing
-  }>${name}</a></li>`
+  }>${places[id].name}</a>`
 
-/** The same everywhere; visitors are led to the sign-in first. */
-const navigation = (page: Page): Html => html`<nav aria-label="Service"><ul>
-${entries.map((each) => entry(each, page))}
-<li>${
+/** The same everywhere. Beside an agent, a phone has room for a menu of the rest alone. */
+const navigation = (
+  page: Page,
+): Html => html`<nav aria-label="Service">${entry('agents', page)}</nav>
+${page.agent ? html`${page.agent}\n<button type="button" class="menu" popovertarget="more">Menu</button>` : nothing}
+<nav class="more" id="more" aria-label="More"${page.agent ? html` popover` : nothing}>${entry('rooms', page)}
+${entry('account', page)}
+${
   page.session
     ? html`<form method="post" action="/console/sign-out"><button>Sign out</button></form>`
     : html`<a href="${SIGN_IN}">Sign in</a>`
-}</li>
-</ul></nav>`
+}</nav>`
 
 const crumbs = ({ trail, here, title }: Page): Html =>
   trail
@@ -104,10 +106,8 @@ const crumbs = ({ trail, here, title }: Page): Html =>
 const attribute = (name: string, value: string | undefined): Html =>
   value === undefined ? nothing : html` ${name}="${value}"`
 
-const bodyTag = ({ place, wide, follows, from, looks }: Page): Html => {
-  const classes = [place === 'rooms' && 'place', wide && 'wide'].filter(Boolean).join(' ')
-  return html`<body${attribute('class', classes || undefined)}${attribute('data-follows', follows)}${attribute('data-from', from)}${attribute('data-looks', looks?.toString())}>`
-}
+const bodyTag = ({ place, follows, from, looks }: Page): Html =>
+  html`<body${attribute('class', place === 'rooms' ? 'place' : undefined)}${attribute('data-follows', follows)}${attribute('data-from', from)}${attribute('data-looks', looks?.toString())}>`
 
 /** Those who are signed in have keys, and times of their own. */
 const scriptsOf = ({ session, scripts = [] }: Page): readonly BrowserModule[] =>
@@ -122,6 +122,7 @@ const shell = (page: Page): Html => html`<!doctype html>
 <meta name="color-scheme" content="light dark">
 <meta name="referrer" content="same-origin">
 <title>${page.title} · Agent Home</title>
+<link rel="preload" href="${font()}" as="font" type="font/woff2" crossorigin>
 <link rel="icon" href="${icon()}" type="image/svg+xml">
 <link rel="stylesheet" href="${stylesheet()}">${
   page.place === 'rooms' ? html`<link rel="stylesheet" href="${roomsStylesheet()}">` : nothing

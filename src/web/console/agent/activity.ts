@@ -118,7 +118,7 @@ export const activityPage = endpoint({
       tab: 'activity',
       title: 'Activity',
       scripts: ['copy', 'check', 'find'],
-      body: html`<div class="headed"><h1>Activity</h1><a class="button quiet" href="${rollbackPath(agentId, asked)}">Take back changes…</a></div>
+      body: html`<h1 class="away">Activity</h1><div class="headed"><a class="button quiet" href="${rollbackPath(agentId, asked)}">Take back changes…</a></div>
 ${rolledBackNote(rolled)}
 ${await filterForm(visit, workspace, form)}
 <p class="away" role="status" id="found"></p>

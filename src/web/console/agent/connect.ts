@@ -58,7 +58,7 @@ export const connectPage = agentPage({
     return showAgentPage(visit, workspace, {
       tab: 'connect',
       title: 'Connect',
-      body: html`<h1>Connect</h1>
+      body: html`<h1 class="away">Connect</h1>
 <p class="dim">Each program gets a key of its own, which is listed under <a href="${tabPath(visit.identity.agentId, 'keys')}">Keys</a> with its last use and can be revoked there.</p>
 ${clientList(visit.identity.agentId, key === undefined ? {} : { key })}`,
     })

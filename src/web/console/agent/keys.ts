@@ -194,7 +194,7 @@ async function showKeys(visit: AgentVisit, workspace: Workspace, typed: Typed): 
     scripts: ['passkey'],
     title: 'Keys',
     status: typed.refusal?.status ?? 200,
-    body: html`<h1>Keys</h1>
+    body: html`<h1 class="away">Keys</h1>
 ${refusalNote(typed)}
 <section aria-labelledby="named">
 <h2 id="named">Named keys</h2>

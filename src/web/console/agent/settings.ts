@@ -82,7 +82,7 @@ async function showSettings(
     tab: 'settings',
     title: 'Settings',
     status: typed.refusal?.status ?? 200,
-    body: html`<div class="narrow"><h1>Settings</h1>
+    body: html`<div class="narrow"><h1 class="away">Settings</h1>
 ${refusalNote(typed)}
 ${profileFields(profile, filled)}
 ${about(profile, workspace.clock())}

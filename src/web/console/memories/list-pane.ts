@@ -74,12 +74,16 @@ const filters = (agentId: string, listing: Listing): Html => html`<details class
 <p class="hint"><a href="${deletedPath(agentId)}">Deleted memories</a> can be brought back.</p>
 </div></details>`
 
-/** A script submits it while one types. */
-export const finder = (agentId: string, listing: Listing): Html => html`<form method="get"
+/** A script submits it while one types. `beside`: what else is on its line. */
+export const finder = (
+  agentId: string,
+  listing: Listing,
+  beside: Html = nothing,
+): Html => html`<form method="get"
 role="search" class="finder" action="${agentPath(agentId)}/memories" data-finds="list">
 <div class="line"><label class="away" for="q">Search keys, texts and metadata</label>
 <input id="q" name="q" type="search" value="${listing.q}" maxlength="${fields.search.maxLength}" placeholder="A question or some words" autocomplete="off" dir="auto" aria-keyshortcuts="/">
-<button class="quiet">Search</button></div>
+<button class="quiet">Search</button>${beside}</div>
 ${filters(agentId, listing)}
 </form>`
 
@@ -178,7 +182,7 @@ export const oneButton = (
 ): Html => html`<form method="post" action="${agentPath(agentId)}/memories" class="one">
 ${hidden(`memory.${key}`, version)}${hidden('list', queryOf(listing))}${button}</form>`
 
-interface Beside extends Omit<AgentPage, 'tab' | 'body' | 'agent' | 'wide'> {
+interface Beside extends Omit<AgentPage, 'tab' | 'body' | 'agent'> {
   /** '' for a new one. */
   readonly key: string
   readonly listing: Listing
@@ -207,7 +211,6 @@ export async function showBeside(
     ...page,
     tab: 'memories',
     agent,
-    wide: true,
     scripts: [...scripts, 'find'],
     body: html`<div class="split"><article class="reading" aria-labelledby="about">
 <p class="to-list"><a href="${listPath(agentId, listing)}">All memories</a></p>

@@ -95,11 +95,10 @@ async function showMemories(
     status: typed.refusal?.status ?? 200,
     scripts: ['find', 'submit'],
     agent,
-    wide: true,
-    body: html`<div class="headed"><h1>Memories</h1>${newButton(agentId, listing)}</div>
+    body: html`<h1 class="away">Memories</h1>
 ${refused(typed)}
 ${gone.length > 0 ? undoNote(agentId, gone, listing) : nothing}
-<div class="whole-list">${finder(agentId, listing)}
+<div class="whole-list">${finder(agentId, listing, newButton(agentId, listing))}
 ${list(pane)}</div>`,
   })
 }

@@ -9,8 +9,13 @@ import { size } from '../../layout/words.ts'
 import { looksLikeMarkdown, markdownHtml } from './markdown.ts'
 
 /** Exactly what was written. */
-export const sourceOf = (text: string): Html =>
-  html`<pre class="text" dir="auto" tabindex="0" aria-label="Text">${asWritten(text)}</pre>`
+export const sourceOf = (text: string, kind = 'text'): Html =>
+  html`<pre class="${kind}" dir="auto" tabindex="0" aria-label="Text">${asWritten(text)}</pre>`
+
+/** Indented lines, or columns: it is read with every character in its place. */
+const IN_COLUMNS = /^[\t ]+\S|\S(?: {3,}|\t)\S/m
+
+const plain = (text: string): Html => sourceOf(text, IN_COLUMNS.test(text) ? 'text' : 'text prose')
 
 const isNested = (value: string): boolean => /^[[{]/.test(value)
 
@@ -65,7 +70,7 @@ async function render(text: string): Promise<Rendered | undefined> {
 }
 
 export const rendered = async (text: string): Promise<Awaited<Html>> =>
-  (await render(text))?.shown ?? sourceOf(text)
+  (await render(text))?.shown ?? plain(text)
 
 /** A longer text would push everything below it out of sight. */
 const MOST_CHARS = 2_500
@@ -89,7 +94,7 @@ const view = (name: string, path: string, current: boolean): Html =>
 /** With a switch to the source, if it differs. `path` must have a query. */
 export async function textView(text: string, as: As, path: string): Promise<Awaited<Html>> {
   const found = await render(text)
-  if (found === undefined) return unfolding(sourceOf(text), text)
+  if (found === undefined) return unfolding(plain(text), text)
   const { shown, laidOut } = found
   return html`<nav class="views" aria-label="How the text is shown"><ul>
 ${view('Rendered', path, as === undefined)}${view('Source', `${path}&as=source`, as === 'source')}
