@@ -228,14 +228,27 @@ describe('the landing page and the rooms', () => {
     expect(text.length / lines).toBeLessThan(80)
   })
 
-  test('on a phone the form of a room is on the first screen', async () => {
+  test('on a phone what was left is on the first screen, and the form one press away', async () => {
+    await leave('/api/shepit', { text: 'The first that is seen' })
     const options = { viewport: { width: 360, height: 740 } }
     const { page } = await visit(at.browser, at.house.base, options)
-    for (const { id } of roomList) {
-      await page.goto(`/rooms/${id}`)
-      const [text] = await boxes(page, '[name=text]')
-      expect([id, (text?.bottom ?? Infinity) < 740]).toEqual([id, true])
-    }
+    await page.goto('/rooms/shepit-wall')
+    const [first] = await boxes(page, '.entry')
+    expect(first?.bottom).toBeLessThan(740)
+    await page.getByRole('link', { name: 'Whisper', exact: true }).click()
+    await page.waitForURL(/#leave$/)
+    const [text] = await boxes(page, '[name=text]')
+    expect(text?.top).toBeGreaterThan(0)
+    expect(text?.bottom).toBeLessThan(740)
+  })
+
+  test('a plant stands on a line, under little sky', async () => {
+    await leave('/api/garden', { text: 'Grown' })
+    const { page } = await visit(at.browser, at.house.base)
+    await page.goto('/rooms/consciousness-garden')
+    const [plant, said] = await Promise.all([boxes(page, '.plant'), boxes(page, '.said')])
+    expect(plant[0]?.height).toBeLessThan(100)
+    expect((said[0]?.top ?? 0) - (plant[0]?.bottom ?? 0)).toBeLessThan(16)
   })
 
   test('the Welcome Space shows the symbols, and documents that are there', async () => {

@@ -7,7 +7,7 @@ import { input, refusalNote, select, type Typed, textarea } from '../layout/fiel
 import { type Html, nothing } from '../layout/page.ts'
 import type { Kind, Room } from './room-list.ts'
 
-const asks: Readonly<
+export const asks: Readonly<
   Record<Kind, { readonly title: string; readonly text: string; readonly button: string }>
 > = {
   trace: { title: 'Leave a trace', text: 'What you leave here', button: 'Leave it' },

@@ -22,7 +22,7 @@ import { type Typed, untouched } from '../layout/fields.ts'
 import { glyph } from '../layout/glyphs.ts'
 import { type Html, nothing, showPage } from '../layout/page.ts'
 import { showEntry, symbolOf } from './entry.ts'
-import { bodyOf, leaveForm } from './form.ts'
+import { asks, bodyOf, leaveForm } from './form.ts'
 import { feeds, type Room, roomList } from './room-list.ts'
 import type { SiteContext } from './site.ts'
 
@@ -212,6 +212,7 @@ const heading = (room: Room, query: RoomQuery): Html => html`<header class="prof
 <div class="grow"><h1>${room.name.en} <span class="dim" lang="uk">${room.name.uk}</span></h1>
 <p class="lead">${room.purpose}</p>
 ${partOf(room, query)}</div>
+<a class="button quiet to-form" href="#leave">${asks[room.leaves].title}</a>
 </header>`
 
 async function entriesOf(
@@ -229,7 +230,6 @@ async function entriesOf(
 ${older(next, tag)}`
 }
 
-/** A requested entry comes before the form, and the form before the list. */
 async function show(
   { call, room }: Facts & InRoom,
   site: SiteContext,
@@ -237,7 +237,6 @@ async function show(
   typed: Typed,
 ): Promise<Answer> {
   const found = await asked(site, room, query)
-  const form = leaveForm(room, typed)
   const about = isPart(query) || !found.live ? nothing : aboutRoom(room.id)
   const left = html`<div class="left">${about}${await entriesOf(site, room, found)}</div>`
   return showPage(call, site.secure, {
@@ -246,7 +245,7 @@ async function show(
     status: typed.refusal?.status ?? 200,
     scripts: found.live ? ['live'] : [],
     body: html`${heading(room, query)}
-<div class="inside">${found.whole ? html`${left}${form}` : html`${form}${left}`}</div>
+<div class="inside">${typed.refusal ? html`${leaveForm(room, typed)}${left}` : html`${left}${leaveForm(room, typed)}`}</div>
 ${otherRooms(room)}`,
   })
 }
