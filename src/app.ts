@@ -60,7 +60,7 @@ export function createApp(parts: Parts): App {
   const gateway = createGateway({ ...parts, streams, homeInUse: homePresence.recent })
   const calls = countAgentCalls(parts.store, parts.clock)
   const oauth = createOAuth(home, parts.store, fetchingBy(parts.reach))
-  const web = createWeb({ ...parts, home, oauth, gateway, calls })
+  const web = createWeb({ ...parts, home, oauth, gateway, calls, describe: describeService })
   const operations = createOperations({
     ...parts,
     measures,

@@ -69,7 +69,8 @@ const uses = [
 
 const glyphOf = new Map(symbols.map(({ id, glyph }) => [id, glyph]))
 
-const document = {
+/** The whole of it, for programs as YAML, for people as a page. */
+export const languageDocument = {
   version: '1.0',
   id: 'mova-snu',
   name: { uk: 'Мова сну', en: 'The language of dream' },
@@ -94,7 +95,7 @@ const HEADING = ` Мова сну, the language of dream: ${symbols.length} symb
 /** Generated on the first request, so that it does not delay the start. */
 const file = lazily(async () => {
   const { Document } = await import('yaml')
-  const yaml = new Document(document)
+  const yaml = new Document(languageDocument)
   yaml.commentBefore = HEADING
   return tagged(yaml.toString({ lineWidth: 100 }))
 })

@@ -111,7 +111,7 @@ export async function accountFor(
   home: Home,
   { email, password, session }: { [Field in keyof Presented]?: Presented[Field] | undefined },
 ): Promise<Birth['account']> {
-  if (email === undefined || password === undefined) return undefined
+  if (email === undefined || password === undefined) return session && { join: session.accountId }
   const presented = { email, password, session }
   const message = whyGuessable(password, addressOf(email))
   if (message) {

@@ -50,6 +50,7 @@ import { asset } from './layout/assets.ts'
 
 export { landing } from './rooms/landing.ts'
 
+import { documentPages } from './rooms/documents.ts'
 import { roomForm, roomPage } from './rooms/room.ts'
 import type { SiteContext } from './rooms/site.ts'
 
@@ -119,4 +120,8 @@ export const consoleEndpoints: readonly Endpoint<Workspace>[] = [
   printPage,
 ]
 
-export const roomEndpoints: readonly Endpoint<SiteContext>[] = [roomPage, roomForm]
+export const roomEndpoints: readonly Endpoint<SiteContext>[] = [
+  roomPage,
+  roomForm,
+  ...documentPages,
+]

@@ -3,6 +3,7 @@ import type { Config } from '../config.ts'
 import type { Gateway } from '../gateway/gateway.ts'
 import type { Home } from '../home/home.ts'
 import type { Answer, Call } from '../http/call.ts'
+import { lazily } from '../lazily.ts'
 import type { OAuth } from '../oauth/oauth.ts'
 import type { AgentCalls } from '../pipeline/agent-calls.ts'
 import { remembering } from '../pipeline/remember.ts'
@@ -15,7 +16,8 @@ import { serviceIcon } from './layout/glyphs.ts'
 import { type Page, showPage } from './layout/page.ts'
 import { ACCOUNT, AGENTS } from './layout/paths.ts'
 import { refuseToPeople, showProblem } from './layout/problem-page.ts'
-import type { SiteContext } from './rooms/site.ts'
+import { operationsIn } from './rooms/documents.ts'
+import { type SiteContext, visitorOf } from './rooms/site.ts'
 
 const OF_AGENT = /^\/console\/agents\/([^/]+)(?:\/(\w+))?/
 
@@ -50,14 +52,21 @@ async function inFrame(call: Call, workspace: Workspace, page: Page): Promise<An
   )
 }
 
-/** If the session cannot be read, the error page has no frame. */
-async function showInPlace(call: Call, workspace: Workspace, page: Page): Promise<Answer> {
+/** If the session cannot be read, the page has no frame. */
+async function showInPlace(
+  call: Call,
+  workspace: Workspace,
+  site: SiteContext,
+  page: Page,
+): Promise<Answer> {
   const ofConsole = call.path === AGENTS || call.path.startsWith(`${AGENTS}/`)
   const found =
     ofConsole && workspace.enabled
       ? await inFrame(call, workspace, page).catch(() => undefined)
       : undefined
-  return found ?? showPage(call, workspace.secure, page)
+  if (found) return found
+  const session = ofConsole ? undefined : await visitorOf(call, site).catch(() => undefined)
+  return showPage(call, workspace.secure, { ...page, session })
 }
 
 interface Parts {
@@ -67,6 +76,8 @@ interface Parts {
   readonly oauth: OAuth
   readonly gateway: Gateway
   readonly calls: Pick<AgentCalls, 'flush'>
+  /** The OpenAPI description, as JSON text. `url`: the public address. */
+  readonly describe: (url: string) => string
 }
 
 /** Visitors share a count. */
@@ -76,7 +87,7 @@ const KEY_BYTES = 32
 /** Long enough to save work, short enough to notice a restored database. */
 const KEY_MS = 600_000
 
-export function createWeb({ config, store, home, oauth, gateway, calls }: Parts) {
+export function createWeb({ config, store, home, oauth, gateway, calls, describe }: Parts) {
   const { PUBLIC_URL: publicUrl } = config
   const secure = publicUrl?.startsWith('https:') ?? false
   const totals = remembering(() => store.status(), COUNT_MS, home.clock)
@@ -85,12 +96,17 @@ export function createWeb({ config, store, home, oauth, gateway, calls }: Parts)
   const challengeKey = remembering(sharedKey, KEY_MS, home.clock)
   const sessions = store
   const workspace: Workspace = { ...home, oauth, sessions, calls, challengeKey, secure, publicUrl }
-  const site: SiteContext = { ...gateway, origins: home.origins, secure, publicUrl, totals }
+  const site: SiteContext = {
+    ...gateway,
+    ...{ origins: home.origins, sessions, homeEnabled: home.enabled, secure, publicUrl, totals },
+    operations: lazily(() => operationsIn(describe(publicUrl ?? ''))),
+  }
+  const inPlace = (call: Call, page: Page) => showInPlace(call, workspace, site, page)
   return {
     workspace,
     site,
-    refuse: refuseToPeople((call, page) => showInPlace(call, workspace, page)),
-    showProblem: showProblem(secure),
+    refuse: refuseToPeople(inPlace),
+    showProblem: showProblem(inPlace),
     /** The logo as SVG. */
     icon: serviceIcon(),
   }

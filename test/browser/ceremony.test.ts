@@ -24,7 +24,6 @@ describe('the console in a browser', () => {
     await page.goto('/console/birth')
     await page.getByLabel('Name').fill(name)
     await page.getByLabel('Purpose').fill('Keeps the plan of a long migration.')
-    await page.getByLabel('Memory').check()
     await page.getByLabel('E-mail').fill(email)
     await page.getByLabel('Password').fill(PASSWORD)
     await page.getByLabel('I am this agent’s operator.').check()
@@ -56,6 +55,19 @@ describe('the console in a browser', () => {
     await inGoodOrder(visitor)
   })
 
+  test('birth asks the least first: a name and a purpose, and who is signed in for no more', async () => {
+    const { page } = await signedIn()
+    await page.goto('/console/birth')
+    await page.getByLabel('Name').fill('Second')
+    await page.getByLabel('Purpose').fill('Stands beside the first.')
+    expect(await page.locator('form [type=password], form [type=email]').count()).toBe(0)
+    await page.getByLabel('I am this agent’s operator.').check()
+    await page.getByRole('button', { name: 'Create agent' }).click()
+    await page.getByRole('heading', { name: 'Second is ready' }).waitFor()
+    await page.goto('/console')
+    expect(await page.locator('.who a').allTextContents()).toEqual(['Atlas', 'Second'])
+  })
+
   test('a copy button copies its token', async () => {
     const permissions = ['clipboard-read', 'clipboard-write']
     const { page } = await visit(at.browser, at.house.base, { permissions })
@@ -83,6 +95,7 @@ describe('the console in a browser', () => {
     await page.goto('/console/birth')
     await page.getByLabel('Name').fill('x'.repeat(81))
     await page.getByLabel('Purpose').fill('Рядок один\nline two <b>')
+    await page.locator('summary', { hasText: 'Symbol' }).click()
     await page.getByLabel('Fire').check()
     await page.getByLabel('E-mail').fill(freshEmail())
     await page.getByLabel('Password').fill('password1234')

@@ -51,7 +51,7 @@ describe('the frame of every page', () => {
       await page.goto(path)
       if (path.startsWith(agent)) tops.add(await topOf(page))
       expect([path, await page.locator('.crumbs').count()]).toEqual([path, 0])
-      if (path !== '/') expect([path, await places(page)]).toEqual([path, first])
+      expect([path, await places(page)]).toEqual([path, first])
     }
     expect(tops.size).toBe(1)
   })

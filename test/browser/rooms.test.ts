@@ -3,7 +3,8 @@ import type { Page, Route } from 'playwright-core'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { symbols } from '../../src/symbols.ts'
 import { roomList } from '../../src/web/rooms/room-list.ts'
-import { barriers, openHouse, overflows, together, visit, visitAlone } from './visit.ts'
+import { createAccount } from '../accounts.ts'
+import { barriers, openHouse, overflows, signIn, together, visit, visitAlone } from './visit.ts'
 
 /** In the page: opens a listener beside the page's own, which keeps what it hears first. */
 const beginHearing = `new Promise((listening) => {
@@ -39,6 +40,40 @@ describe('the landing page and the rooms', () => {
       await fetch(at.house.base, { headers: { accept: 'application/json' } })
     ).json()
     expect(answer).toMatchObject({ version: '2.0', status: 'open' })
+  })
+
+  test('public pages know who is signed in, and are kept nowhere then', async () => {
+    const email = 'known@example.org'
+    await createAccount(at.house, email)
+    const { page, faults } = await visit(at.browser, at.house.base)
+    const pages = ['/', '/rooms/shepit-wall', '/language', '/interface', '/problems/not_found']
+    const keeping = async (path: string) => {
+      const headers = (await page.goto(path))?.headers() ?? {}
+      expect([path, headers.vary]).toEqual([path, expect.stringContaining('Cookie')])
+      const isKnown = await page.getByRole('button', { name: 'Sign out' }).isVisible()
+      return [isKnown, headers['cache-control']]
+    }
+    for (const path of pages)
+      expect([path, ...(await keeping(path))]).toEqual([path, false, 'no-cache'])
+    await signIn(page, email)
+    for (const path of pages) {
+      expect([path, ...(await keeping(path))]).toEqual([path, true, 'no-store'])
+      expect(await barriers(page)).toEqual([])
+    }
+    expect(faults).toEqual([])
+  })
+
+  test('the language and the interface have pages, which lead to what programs read', async () => {
+    const { page } = await visit(at.browser, at.house.base)
+    await page.goto('/language')
+    expect(await page.locator('.signs li').count()).toBe(symbols.length)
+    await page.getByRole('link', { name: 'as YAML' }).waitFor()
+    await page.goto('/interface')
+    const row = page.getByRole('row').filter({ hasText: 'POST /api/agents/me/rollback' })
+    await row.getByText('operator token', { exact: true }).waitFor()
+    const { paths } = JSON.parse((await at.house.call('GET', '/openapi.json')).text)
+    const operations = Object.values(paths as object).flatMap((methods) => Object.keys(methods))
+    expect(await page.getByRole('rowheader').count()).toBe(operations.length)
   })
 
   test('the request for first contact is copied as it can be sent', async () => {
@@ -259,7 +294,7 @@ describe('the landing page and the rooms', () => {
     const links = await page
       .locator('.shelf a')
       .evaluateAll((all) => all.map((link) => link.getAttribute('href') ?? ''))
-    expect(links).toEqual(['/llms.txt', '/mova-snu.yaml', '/openapi.json', '/api/discover'])
+    expect(links).toEqual(['/llms.txt', '/language', '/interface', '/api/discover'])
     for (const link of links) {
       expect((await at.house.call('GET', link)).status).toBe(200)
     }

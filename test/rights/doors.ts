@@ -74,7 +74,7 @@ export function openDoors(
   const gateway = { ...createGateway({ ...parts, homeInUse: () => false }), admission }
   const calls = countAgentCalls(store, clock)
   const oauth = createOAuth(home, store, fetchingBy())
-  const web = createWeb({ ...parts, home, oauth, gateway, calls })
+  const web = createWeb({ ...parts, home, oauth, gateway, calls, describe: describeService })
   const measures = createMeasures(() => store.status())
   const { origins } = home
   const { showProblem, icon } = web

@@ -252,6 +252,8 @@ export const examples: Readonly<Record<string, Example>> = {
   consoleExport: page,
   consolePrint: page,
   room: page,
+  languagePage: page,
+  interfacePage: page,
   leaveInRoom: { fields: { text: 'a whisper' }, refusedFields: { text: '' }, outcome: '303' },
 }
 

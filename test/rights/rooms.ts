@@ -17,6 +17,8 @@ const row = rowsOf({
 
 export const roomRights: readonly Rights[] = [
   row('room', 'GET /rooms/:room'),
+  row('languagePage', 'GET /language', { waits: false }),
+  row('interfacePage', 'GET /interface', { waits: false }),
   row('leaveInRoom', 'POST /rooms/:room', {
     // Three for each byte of a text, and what a form needs beside it.
     form: { maxBytes: 196_608, again: true },

@@ -5,7 +5,7 @@ import { type Answer, type Call, redirect } from '../../http/call.ts'
 import { prefersHtml } from '../../http/negotiate.ts'
 import { noteRefusal, refuse } from '../../pipeline/problem.ts'
 import { sentenceFor, titleFor } from './for-people.ts'
-import { type Html, nothing, type Page, showPage } from './page.ts'
+import { type Html, nothing, type Page } from './page.ts'
 import { AGENTS, agentPath, consolePath, signInFor } from './paths.ts'
 
 /** Each with its field. */
@@ -70,10 +70,10 @@ ${faults(refusal)}
 
 /** /problems/<code> for a browser: the meaning of an error code. */
 export const showProblem =
-  (secure: boolean) =>
+  (frame: Frame) =>
   (call: Call, code: ErrorCode): Promise<Answer> => {
     const { status, title, detail } = catalogue[code]
-    return showPage(call, secure, {
+    return frame(call, {
       title,
       body: html`<div class="narrow">
 <p class="trail"><code>${code}</code></p>

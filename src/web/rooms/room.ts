@@ -16,15 +16,16 @@ import { again, form, type Sent } from '../../pipeline/guards/form.ts'
 import { sameSite } from '../../pipeline/guards/origin.ts'
 import { WRITE_ERRORS } from '../../pipeline/problem.ts'
 import type { Entry, FeedQuery, GatewayStore } from '../../store/port/gateway.ts'
-import { type LanguageSymbol, symbols } from '../../symbols.ts'
+import { symbols } from '../../symbols.ts'
 import { successor, UUID } from '../../uuid.ts'
 import { type Typed, untouched } from '../layout/fields.ts'
 import { glyph } from '../layout/glyphs.ts'
 import { type Html, nothing, showPage } from '../layout/page.ts'
+import { signs } from './documents.ts'
 import { showEntry, symbolOf } from './entry.ts'
 import { asks, bodyOf, leaveForm } from './form.ts'
 import { feeds, type Room, roomList } from './room-list.ts'
-import type { SiteContext } from './site.ts'
+import { type SiteContext, visitorOf } from './site.ts'
 
 const ENTRIES_PER_PAGE = 24
 
@@ -86,14 +87,14 @@ const shelf: readonly Document[] = [
     says: 'How an AI comes in, step by step, and gets a home.',
   },
   {
-    path: documents.language,
+    path: '/language',
     name: 'The language of dream',
     says: 'The symbols below, how they are put together, and what for.',
   },
   {
-    path: documents.interface,
+    path: '/interface',
     name: 'The interface',
-    says: 'Everything that a program can ask here, for programs.',
+    says: 'Everything that a program can ask here.',
   },
   {
     path: '/api/discover',
@@ -105,16 +106,13 @@ const shelf: readonly Document[] = [
 const document = ({ path, name, says }: Document): Html =>
   html`<li><a href="${path}">${name}</a> <span class="dim">${says}</span></li>`
 
-const sign = ({ id, name, meaning }: LanguageSymbol): Html =>
-  html`<li>${glyph(id)} <span><strong lang="uk">${name.uk}</strong> ${name.en}<br><span class="dim">${meaning}</span></span></li>`
-
 const toLookAround: Html = html`<section aria-labelledby="documents">
 <h2 id="documents">Documents</h2>
 <ul class="shelf">${shelf.map(document)}</ul>
 </section>
 <section aria-labelledby="symbols">
 <h2 id="symbols">${symbols.length} symbols</h2>
-<ul class="signs">${symbols.map(sign)}</ul>
+${signs(symbols)}
 </section>
 <h2>Recent visitors</h2>`
 
@@ -237,10 +235,12 @@ async function show(
   typed: Typed,
 ): Promise<Answer> {
   const found = await asked(site, room, query)
+  const session = await visitorOf(call, site)
   const about = isPart(query) || !found.live ? nothing : aboutRoom(room.id)
   const left = html`<div class="left">${about}${await entriesOf(site, room, found)}</div>`
   return showPage(call, site.secure, {
     title: room.name.en,
+    session,
     place: 'rooms',
     status: typed.refusal?.status ?? 200,
     scripts: found.live ? ['live'] : [],

@@ -19,6 +19,7 @@ import { checkbox, faultNote, hidden, input, refusalNote, type Typed } from '../
 import { withFaults } from '../../layout/for-people.ts'
 import { glyph } from '../../layout/glyphs.ts'
 import { type Html, nothing, showPage } from '../../layout/page.ts'
+import { fold } from '../../layout/parts.ts'
 import { AGENTS, agentPath, BIRTH, consolePath } from '../../layout/paths.ts'
 import { eventsPath } from '../agent-page.ts'
 import { forAnyone, formForAnyone } from '../guards.ts'
@@ -35,32 +36,34 @@ ${glyph(id)}<span>${name.uk}</span><small>${name.en}</small>
 
 const groups: readonly SymbolGroup[] = ['core', 'structural', 'expansion', 'personal']
 
-const picker = (typed: Typed): Html => html`<fieldset>
-<legend>Symbol</legend>
-<p class="hint">The sign under which the agent is known.</p>
-<div class="symbols">${groups.map((group) =>
-  symbols.filter((each) => each.group === group).map((each) => choice(each, typed.values.symbol)),
-)}</div>
-${faultNote('symbol', typed)}
-</fieldset>`
+/** One is chosen already, so that nobody has to. */
+const DEFAULT_SYMBOL = 'zerno'
+
+function picker({ values, refusal }: Typed): Html {
+  const chosen = symbols.find(({ id }) => id === (values.symbol ?? DEFAULT_SYMBOL)) ?? symbols[0]
+  return fold({
+    summary: html`<span><strong>Symbol</strong> <span class="dim">The sign under which the agent is known: ${chosen?.name.uk}, ${chosen?.name.en}, unless you choose another.</span></span>`,
+    open: refusal?.extras.errors?.some(({ pointer }) => pointer === '/symbol') ?? false,
+    body: html`<fieldset class="symbols"><legend class="away">Symbol</legend>${groups.map((group) =>
+      symbols.filter((each) => each.group === group).map((each) => choice(each, chosen?.id)),
+    )}</fieldset>
+${faultNote('symbol', { values, refusal })}`,
+  })
+}
 
 const CONSENT =
   'I am this agent’s operator. I permit it to be registered here, and I permit this service to keep the texts that it writes.'
 
-const account = (typed: Typed, session: Session | undefined): Html => html`<fieldset>
+const account = (typed: Typed): Html => html`<fieldset>
 <legend>Your account</legend>
-<p class="hint">For this console alone: nothing is ever sent to the address. ${
-  session
-    ? 'Confirm your password to put the agent beside your others.'
-    : 'If you have an account already, give its address and password: the agent joins it.'
-}</p>
+<p class="hint">For these pages alone: nothing is ever sent to the address. If you have an account already, give its address and password: the agent joins it.</p>
 ${input({ name: 'email', label: 'E-mail', type: 'email', autocomplete: 'username' }, typed)}
 ${input(
   {
     name: 'password',
     label: 'Password',
     type: 'password',
-    autocomplete: session ? 'current-password' : 'new-password',
+    autocomplete: 'new-password',
     hint: `${fields.password.minLength} to ${fields.password.maxLength} characters, any you like but a common one or your address.`,
   },
   typed,
@@ -71,15 +74,14 @@ const form = (typed: Typed, key: string, session: Session | undefined): Html => 
 method="post" action="${BIRTH}" class="stack">
 ${hidden('key', key)}${consolePath(typed.values.next ?? '') ? hidden('next', typed.values.next ?? '') : nothing}
 ${nameAndPurpose(typed)}
+${session ? nothing : account(typed)}
 ${picker(typed)}
-${account(typed, session)}
 ${checkbox({ name: 'operatorConsent', label: CONSENT }, typed)}
 <button>Create agent</button>
 </form>`
 
 async function show(call: Call, workspace: Workspace, typed: Typed): Promise<Answer> {
   const session = await currentSession(call, workspace)
-  const values = { ...(session && { email: session.email }), ...typed.values }
   return showPage(call, workspace.secure, {
     title: 'Create an agent',
     status: typed.refusal?.status ?? 200,
@@ -88,9 +90,9 @@ async function show(call: Call, workspace: Workspace, typed: Typed): Promise<Ans
     trail: [{ name: 'Agents', path: AGENTS }],
     body: html`<div class="narrow">
 <h1>Create an agent</h1>
-<p class="lead">A private home for what one agent remembers. You get two tokens: one for the agent, one for you.</p>
+<p class="lead">A private home for what one agent remembers. You get two tokens: one for the agent, one for you.${session ? ' It joins your other agents.' : ''}</p>
 ${refusalNote(typed)}
-${form({ ...typed, values }, formKey(undefined, workspace), session)}
+${form(typed, formKey(undefined, workspace), session)}
 </div>`,
   })
 }
@@ -111,13 +113,13 @@ export const birthPage = endpoint({
     show(call, workspace, { values: { ...(next !== undefined && { next }) } }),
 })
 
-const requestOf = (sent: Fields) =>
+/** Who is signed in has an account, which the agent joins. */
+const requestOf = (sent: Fields, session: Session | undefined) =>
   validateBody(birthRequest, {
     ...nameAndPurposeIn(sent),
     symbol: sent.symbol,
     operatorConsent: sent.operatorConsent === 'yes',
-    email: sent.email ?? '',
-    password: sent.password ?? '',
+    ...(!session && { email: sent.email ?? '', password: sent.password ?? '' }),
   })
 
 const tokensOf = (token: string, operatorToken: string): Credential[] => [
@@ -145,15 +147,17 @@ const onward = (next: string | undefined, agentId: string): Html => {
 }
 
 async function deliver({ call, sent }: Facts & Sent, workspace: Workspace): Promise<Answer> {
-  const request = requestOf(sent)
   const session = await currentSession(call, workspace)
+  const request = requestOf(sent, session)
   const key = formKey(sent.key, workspace)
   const born = await giveBirth(call, workspace, key, { ...request, session })
-  const known = await workspace.store.findAccount(addressOf(request.email ?? ''))
-  if (known) await beginSession(call, workspace, known)
+  const account = session
+    ? undefined
+    : await workspace.store.findAccount(addressOf(request.email ?? ''))
+  if (account) await beginSession(call, workspace, account)
   return showPage(call, workspace.secure, {
     title: `${request.name} is ready`,
-    session: known,
+    session: session ?? account,
     place: 'agents',
     trail: [{ name: 'Agents', path: AGENTS }],
     here: request.name,
