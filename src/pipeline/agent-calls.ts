@@ -1,5 +1,9 @@
-/** Calls of agents, counted by day and periodically stored, for display to their operators. */
-import type { Problem } from '../errors.ts'
+/**
+ * Calls of agents, for display to their operators: counted by day and periodically stored, and the
+ * last refused ones, which this process remembers.
+ */
+import { LRUCache } from 'lru-cache'
+import type { ErrorCode, Problem } from '../errors.ts'
 import type { Call } from '../http/call.ts'
 import { type ActivityStore, type Calls, type CountedCalls, dayOf } from '../store/port/activity.ts'
 import type { Hooks } from './routes.ts'
@@ -25,8 +29,36 @@ export function noteRead({ notes }: Call): void {
 }
 
 /** An error within a 2xx response, counted as this status. */
-export function noteRefused({ notes }: Call, { status }: Problem): void {
+export function noteRefused({ notes }: Call, { status, code }: Problem): void {
   notes.refused = String(status)
+  notes.code = code
+}
+
+export interface RefusedCall {
+  readonly at: number
+  /** Method and path. */
+  readonly request: string
+  /** The named key that it was made with. */
+  readonly key: string | undefined
+  readonly code: ErrorCode
+}
+
+/** Remembered, of so many agents. */
+const REFUSALS_PER_AGENT = 3
+const AGENTS = 1_000
+
+function rememberRefusals() {
+  const known = new LRUCache<string, readonly RefusedCall[]>({ max: AGENTS })
+  const of = (agentId: string): readonly RefusedCall[] => known.get(agentId) ?? []
+  return {
+    of,
+    add(agentId: string, { method, path, notes }: Call, at: number): void {
+      const { code, key } = notes
+      if (code === undefined) return
+      const last = { at, request: `${method} ${path}`, key, code: code as ErrorCode }
+      known.set(agentId, [last, ...of(agentId)].slice(0, REFUSALS_PER_AGENT))
+    },
+  }
 }
 
 type Counting = { -readonly [K in keyof CountedCalls]: CountedCalls[K] }
@@ -36,6 +68,7 @@ export function countAgentCalls(store: Pick<ActivityStore, 'countCalls'>, clock:
   /** Of past days. */
   let over: Counting[] = []
   let settled = Promise.resolve()
+  const refusals = rememberRefusals()
 
   function begin(agent: string, day: number): Counting {
     const before = counted.get(agent)
@@ -56,6 +89,7 @@ export function countAgentCalls(store: Pick<ActivityStore, 'countCalls'>, clock:
     entry.seenAt = now
     const kind = kindOf(call, status)
     if (kind) entry[kind]++
+    if (kind === 'refusals') refusals.add(agent, call, now)
   }
 
   async function write(entries: readonly CountedCalls[]): Promise<void> {
@@ -76,6 +110,8 @@ export function countAgentCalls(store: Pick<ActivityStore, 'countCalls'>, clock:
   return {
     /** Stores the counts; also runs on a timer. Never rejects. */
     flush,
+    /** The last refused calls of the agent that this process answered, newest first. */
+    refusalsOf: refusals.of,
     /** Wraps the hooks so that they count the requests of agents. */
     observing: (hooks: Hooks): Hooks => ({
       ...hooks,

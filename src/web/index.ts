@@ -17,7 +17,7 @@ import {
   signOutForm,
 } from './console/account/sign-in.ts'
 import { activityPage, agentEvents } from './console/agent/activity.ts'
-import { agentsPage } from './console/agent/agents.ts'
+import { agentsPage, pauseForm } from './console/agent/agents.ts'
 import { attach } from './console/agent/attach.ts'
 import { birthForm, birthPage } from './console/agent/birth.ts'
 import { connectForm, connectPage, panelPage } from './console/agent/connect.ts'
@@ -30,6 +30,7 @@ import { rollbackForm, rollbackPage } from './console/agent/rollback.ts'
 import { profileForm, settingsPage } from './console/agent/settings.ts'
 import { consentForm, consentPage } from './console/consent.ts'
 import { deletedPage } from './console/memories/deleted.ts'
+import { searchPage } from './console/memories/everywhere.ts'
 import { memoriesPage } from './console/memories/memories.ts'
 import {
   memoryDownload,
@@ -66,6 +67,7 @@ export const consoleEndpoints: readonly Endpoint<Workspace>[] = [
   recoverPage,
   recoverForm,
   agentsPage,
+  pauseForm,
   authorize,
   consentPage,
   consentForm,
@@ -100,6 +102,7 @@ export const consoleEndpoints: readonly Endpoint<Workspace>[] = [
   importUpload,
   ...leave,
   ...eraseAgent,
+  searchPage,
   memoriesPage,
   deletedPage,
   severalForm,

@@ -75,7 +75,7 @@ interface Parts {
   readonly home: Home
   readonly oauth: OAuth
   readonly gateway: Gateway
-  readonly calls: Pick<AgentCalls, 'flush'>
+  readonly calls: Pick<AgentCalls, 'flush' | 'refusalsOf'>
   /** The OpenAPI description, as JSON text. `url`: the public address. */
   readonly describe: (url: string) => string
 }

@@ -56,6 +56,8 @@ export const consoleRights: readonly Rights[] = [
   row('consoleRecoverPage', 'GET /console/recover'),
   row('consoleRecover', 'POST /console/recover', { form: formAgain }),
   row('consoleAgents', 'GET /console', { access: 'session' }),
+  row('consolePauseAll', 'POST /console/pause', { access: 'session', form }),
+  row('consoleSearch', 'GET /console/search', { access: 'session' }),
   row('authorize', 'GET /oauth/authorize', { budget: one('oauth'), offered: true }),
   row('consoleConsentPage', 'GET /console/consent', {
     access: 'session',

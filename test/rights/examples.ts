@@ -186,6 +186,12 @@ export const examples: Readonly<Record<string, Example>> = {
   consoleRecoverPage: { query: 'link=none', outcome: 'link_void' },
   consoleRecover: refusedForm('410', { link: 'none', password: 'correct horse battery' }),
   consoleAgents: page,
+  consolePauseAll: {
+    fields: { status: 'active' },
+    refusedFields: { status: 'asleep' },
+    outcome: '303',
+  },
+  consoleSearch: { query: 'q=plan', outcome: '200' },
   consoleAttachPage: page,
   consoleAttach: refusedForm('400', { token: '' }),
   consoleAccount: page,

@@ -318,7 +318,7 @@ describe('protected memories', () => {
 test('what was deleted is listed with who deleted it, and brought back', async () => {
   const who = await openConsole(service)
   const empty = await who.get(`${who.agent}/memories/deleted`)
-  expect(textIn(empty.text)).toContain('Nothing that was deleted can be brought back.')
+  expect(textIn(empty.text)).toContain('Nothing was deleted that can be restored.')
   for (const key of ['gone.a', 'gone.b']) {
     await write(service, who.born.token, key, 'text')
     const gone = `${memoryPath}?key=${key}&expectedVersion=1`
@@ -330,7 +330,7 @@ test('what was deleted is listed with who deleted it, and brought back', async (
   const list = /<ul class="memories deleted">(.*?)<\/ul>/s.exec(listed.text)?.[1] ?? ''
   const [row = '', other = ''] = insideOf(list, 'li')
   expect(textIn(row).replace(/\s+/g, ' ').trim()).toBe(
-    'gone.aDeleted just now · The agent · 4 bytes Bring back',
+    'gone.aDeleted just now · The agent · 4 bytes Restore',
   )
   expect(textIn(other)).toContain('gone.b')
   const back = await who.post(`${who.agent}/memories/undo`, fieldsIn(row))

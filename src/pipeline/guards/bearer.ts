@@ -79,6 +79,7 @@ function establish(
   if (hasExpired(identity, deps.clock())) return failAuthentication(call, deps, 'key_expired')
   call.notes.agent = identity.agentId
   call.notes.as = identity.kind
+  if (identity.key) call.notes.key = identity.key.name
   return { identity }
 }
 

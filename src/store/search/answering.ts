@@ -4,6 +4,7 @@
  */
 import { setImmediate as turn } from 'node:timers/promises'
 import { parentPort } from 'node:worker_threads'
+import { distance } from 'fastest-levenshtein'
 import { StoreUnavailable } from '../port/errors.ts'
 import type { Identity } from '../port/home.ts'
 import type { SearchAnswer, SearchCursor, SearchHit, SearchQuery } from '../port/keeping/search.ts'
@@ -12,6 +13,7 @@ import { Indexes, type SearchSource } from './indexes.ts'
 import { type Ranking, rank } from './rank.ts'
 import { fused, type Similar, similarTo } from './similar.ts'
 import { snippetOf } from './snippet.ts'
+import { tokensOf } from './tokens.ts'
 import type { Turn } from './vocabulary.ts'
 
 /** Null ends the thread. */
@@ -55,19 +57,46 @@ function placeAfter(docs: readonly Doc[], { shown, last }: SearchCursor): number
 const NO_WORDS: Ranking = { docs: [], termsIn: () => [] }
 const NO_VECTOR: Similar = { outcome: 'compared', docs: [], similarities: new Map() }
 
+const orders = {
+  size: (a: Doc, b: Doc) => b.bytes - a.bytes || (a.key < b.key ? -1 : 1),
+  oldest: (a: Doc, b: Doc) => a.updatedAt - b.updatedAt || (a.key < b.key ? -1 : 1),
+} as const
+
+const NEAR = { words: 4, least: 3, most: 60, terms: 4_096 }
+
+/** The most similar word of the home for each of the first words, unless none is similar. */
+async function nearWords(index: HomeIndex, q: string, turn: Turn): Promise<readonly string[]> {
+  const words = tokensOf(q).filter(({ length }) => length >= NEAR.least && length <= NEAR.most)
+  const { sorted } = await index.terms(turn)
+  const near = new Set<string>()
+  for (const word of words.slice(0, NEAR.words)) {
+    let best = { term: '', apart: Math.ceil(word.length / 2) }
+    for (const [at, term] of sorted.entries()) {
+      if (at % NEAR.terms === NEAR.terms - 1) await turn()
+      if (Math.abs(term.length - word.length) >= best.apart) continue
+      const apart = distance(term, word)
+      if (apart < best.apart) best = { term, apart }
+    }
+    if (best.term !== '' && best.apart > 0) near.add(best.term)
+  }
+  return [...near]
+}
+
 async function pageOf(index: HomeIndex, query: SearchQuery, turn: Turn) {
-  const { q, meant, prefix, pinned = false, all = false, after, limit } = query
+  const { q, order, meant, prefix, pinned = false, all = false, after, limit } = query
   const isWanted = (doc: Doc) => doc.key.startsWith(prefix) && (doc.pinned || !pinned)
   const similar = meant ? await similarTo(index, meant, isWanted, turn) : NO_VECTOR
   if (similar.outcome !== 'compared') return similar
   const words = q === '' ? NO_WORDS : await rank(index, { q, all, isWanted }, turn)
-  const docs = meant ? fused(words.docs, similar.docs) : words.docs
+  const ranked = meant ? fused(words.docs, similar.docs) : words.docs
+  const docs = order ? [...index.docs.values()].filter(isWanted).sort(orders[order]) : ranked
   const from = after ? placeAfter(docs, after) : 0
   const page = docs.slice(from, from + limit)
   const shown = from + page.length
   const last = page.at(-1)?.key
   return {
     outcome: 'page',
+    near: query.suggest && docs.length === 0 ? await nearWords(index, q, turn) : undefined,
     placed: page.map(({ id, key }): Placed => {
       const similarity = similar.similarities.get(id)
       return { key, terms: words.termsIn(id), similarity }
@@ -108,11 +137,11 @@ export const searchWith =
     if (used.outcome !== 'used') return used
     const page = used.result
     if (page.outcome !== 'page') return page
-    const { placed, next } = page
+    const { placed, next, near } = page
     const shown = await Promise.all(placed.map((each) => show(source, identity, each)))
     const hits = shown.filter((hit) => hit !== undefined)
     const looked = hits.reduce((sum, hit) => sum + bytesOf(hit), used.looked)
-    return { outcome: 'hits', hits, next, looked }
+    return { outcome: 'hits', hits, next, looked, ...(near && { near }) }
   }
 
 interface Answering {

@@ -24,6 +24,8 @@ export interface Doc {
   readonly version: number
   /** Characters of text and metadata. */
   readonly length: number
+  /** Of the text, UTF-8. */
+  readonly bytes: number
   readonly updatedAt: number
   readonly pinned: boolean
   /** Term numbers of key, text and metadata, separated by gaps. */
@@ -123,7 +125,8 @@ export class HomeIndex {
     const keyTokens = tokens.indexOf(NO_TERM)
     this.#take(id)
     const pinned = isPinned(memory.metadata)
-    this.#docs.set(id, { id, key, version, length, updatedAt, pinned, tokens, keyTokens })
+    const bytes = Buffer.byteLength(memory.text)
+    this.#docs.set(id, { id, key, version, length, bytes, updatedAt, pinned, tokens, keyTokens })
     this.#ids.set(key, id)
     this.vectors.keepFrom(key, version)
     this.#length += length

@@ -7,6 +7,8 @@ const PLACES = ['after', 'until', 'before', 'deleted', 'rolled']
 const form = document.querySelector<HTMLFormElement>('form[data-finds]')
 const list = document.getElementById(form?.dataset.finds ?? '')
 const found = document.getElementById('found')
+/** The box that was pressed last. */
+let last: HTMLInputElement | undefined
 
 if (form && list) listen(form, list)
 
@@ -45,10 +47,40 @@ function listen(form: HTMLFormElement, list: HTMLElement): void {
     const next = first() ?? form.querySelector('button')
     next?.focus()
   })
+  select(list)
+  list.addEventListener('renewed', () => select(list))
   // Announces the number of selected items.
   list.addEventListener('change', () => {
     say(`${list.querySelectorAll(':checked').length} selected`)
   })
+}
+
+function boxesIn(list: HTMLElement): HTMLInputElement[] {
+  return [...list.querySelectorAll<HTMLInputElement>('.memories [type="checkbox"]')]
+}
+
+/** All at one press; with Shift, all from the last one on. */
+function select(list: HTMLElement): void {
+  const all = list.querySelector<HTMLElement>('[data-selects]')
+  if (all) {
+    all.hidden = false
+    all.onclick = () => choose(list, boxesIn(list), true)
+  }
+  for (const box of boxesIn(list)) {
+    box.onclick = ({ shiftKey }) => {
+      const boxes = boxesIn(list)
+      const [from = 0, to = 0] = [boxes.indexOf(last ?? box), boxes.indexOf(box)].sort(
+        (a, b) => a - b,
+      )
+      if (shiftKey && from >= 0) choose(list, boxes.slice(from, to + 1), box.checked)
+      last = box
+    }
+  }
+}
+
+function choose(list: HTMLElement, boxes: readonly HTMLInputElement[], checked: boolean): void {
+  for (const box of boxes) box.checked = checked
+  list.dispatchEvent(new Event('change'))
 }
 
 function say(words: string): void {
@@ -82,6 +114,7 @@ async function show(form: HTMLFormElement, list: HTMLElement, signal: AbortSigna
   const fresh = page.getElementById(list.id)
   if (!fresh || signal.aborted) return
   list.replaceChildren(...fresh.childNodes)
+  select(list)
   history.replaceState(null, '', address)
   say(list.querySelector('.caption, .empty')?.textContent ?? '')
 }

@@ -11,8 +11,8 @@ export interface Workspace extends Home {
   /** Lets clients in that know the address of /mcp alone. */
   readonly oauth: OAuth
   readonly sessions: SessionStore
-  /** Stores the counts of agents' calls before they are shown. */
-  readonly calls: Pick<AgentCalls, 'flush'>
+  /** Stores the counts of agents' calls before they are shown; and their last refused calls. */
+  readonly calls: Pick<AgentCalls, 'flush' | 'refusalsOf'>
   /** Seals the challenges of passkeys; the same on every node. */
   readonly challengeKey: () => Promise<string>
   /** The public address, if known. */

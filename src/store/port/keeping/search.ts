@@ -20,6 +20,10 @@ export interface SearchQuery {
   readonly meant?: Meant | undefined
   /** Phrases in quotes must occur in a memory; of the other words any may. */
   readonly q: string
+  /** All memories in this order, in the place of a ranking: the largest first, or the oldest. */
+  readonly order?: 'size' | 'oldest' | undefined
+  /** If nothing is found, the answer has `near`. */
+  readonly suggest?: boolean
   /** Every word must occur, as a word or part of one. */
   readonly all?: boolean | undefined
   /** Only keys with this prefix. */
@@ -51,6 +55,8 @@ export type SearchAnswer =
       readonly next: SearchCursor | undefined
       /** UTF-8 bytes that were read to build the index. */
       readonly looked: number
+      /** Words of the home that are spelled most like those of `q`. */
+      readonly near?: readonly string[]
     }
   /** The model's vectors have so many numbers. */
   | { readonly outcome: 'other_length'; readonly numbers: number }

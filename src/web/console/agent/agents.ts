@@ -2,15 +2,22 @@
 import { html } from 'hono/html'
 import { z } from 'zod'
 import type { HomeLimits } from '../../../home/limits.ts'
+import { statusChange } from '../../../home/profile.ts'
+import { redirect } from '../../../http/call.ts'
 import { endpoint } from '../../../pipeline/endpoint.ts'
+import { WRITE_ERRORS } from '../../../pipeline/problem.ts'
+import { validateBody } from '../../../pipeline/validate.ts'
 import { dayOf, type OwnedAgent, type Today } from '../../../store/port/activity.ts'
+import type { Profile } from '../../../store/port/home.ts'
+import { hidden } from '../../layout/fields.ts'
 import { glyph } from '../../layout/glyphs.ts'
 import { type Html, nothing, showPage } from '../../layout/page.ts'
-import { statusMark } from '../../layout/parts.ts'
+import { cancel, question, statusMark } from '../../layout/parts.ts'
 import { AGENTS, agentPath } from '../../layout/paths.ts'
 import { number, plural, when } from '../../layout/words.ts'
-import { forSignedIn } from '../guards.ts'
-import type { Workspace } from '../workspace.ts'
+import { formForSignedIn, forSignedIn } from '../guards.ts'
+import { searchForm } from '../memories/everywhere.ts'
+import type { Visit, Workspace } from '../workspace.ts'
 import { concernMarks, concernsOf } from './attention.ts'
 
 const AGENTS_PER_PAGE = 50
@@ -56,6 +63,67 @@ const further = (found: readonly OwnedAgent[]): Html => {
     : nothing
 }
 
+const PAUSE = `${AGENTS}/pause`
+
+const switches = {
+  paused: {
+    button: 'Pause all',
+    meaning:
+      'None of them can read or write until you activate it again. You still read, repair and export what they remember. Nothing is lost.',
+  },
+  active: {
+    button: 'Activate all',
+    meaning: 'They go on where they were, those too that you paused one by one.',
+  },
+} as const
+
+/** One switch for all: it activates only where every agent of the page is paused. */
+function pauseAll(agents: readonly OwnedAgent[]): Html {
+  if (agents.length < 2) return nothing
+  const next = agents.every(({ profile }) => profile.status === 'paused') ? 'active' : 'paused'
+  const { button, meaning } = switches[next]
+  const body = html`<p>${meaning}</p>
+<form method="post" action="${PAUSE}" class="actions">${hidden('status', next)}
+<button>${button} agents</button>${cancel('pause')}</form>`
+  return html`<div>${question({ id: 'pause', button, title: html`${button} agents?`, body })}</div>`
+}
+
+/** Every agent of the account, however many pages they are. It is spared the budgets: it stops harm. */
+async function setAll(
+  { session }: Visit,
+  { sessions, store, clock }: Workspace,
+  status: Profile['status'],
+) {
+  const { accountId, email } = session
+  for (let after: string | undefined; ; ) {
+    const page = await sessions.listAgents(accountId, { after, limit: AGENTS_PER_PAGE }, 0)
+    for (const { profile } of page) {
+      const owner =
+        profile.status !== status && (await sessions.identifyOwner(accountId, profile.agentId))
+      if (owner)
+        await store.setStatus(
+          { ...owner.identity, via: 'console', account: email },
+          status,
+          clock(),
+        )
+    }
+    after = page.at(-1)?.profile.agentId
+    if (page.length < AGENTS_PER_PAGE) return
+  }
+}
+
+export const pauseForm = endpoint({
+  operationId: 'consolePauseAll',
+  method: 'POST',
+  path: PAUSE,
+  guards: formForSignedIn,
+  errors: [...WRITE_ERRORS, 'invalid_body'],
+  async handle(visit, workspace: Workspace) {
+    await setAll(visit, workspace, validateBody(statusChange, { status: visit.sent.status }).status)
+    return redirect(visit.call, AGENTS)
+  },
+})
+
 export const agentsPage = endpoint({
   operationId: 'consoleAgents',
   method: 'GET',
@@ -75,7 +143,8 @@ export const agentsPage = endpoint({
       place: 'agents',
       scripts: ['follow'],
       looks: LOOK_SECONDS,
-      body: html`<div class="headed"><h1>Agents</h1><p class="actions"><a class="button quiet" href="/console/attach">Attach an agent</a> <a class="button" href="/console/birth">Create agent</a></p></div>
+      body: html`<div class="headed"><h1>Agents</h1><div class="actions">${pauseAll(agents)}<a class="button quiet" href="/console/attach">Attach an agent</a> <a class="button" href="/console/birth">Create agent</a></div></div>
+${agents.length > 0 ? searchForm('') : nothing}
 <div id="agents" data-live>${agents.length > 0 ? table(agents, { limits, now }) : none}</div>
 ${further(found)}`,
     })

@@ -1,12 +1,13 @@
-/** What needs the operator's attention: limits nearly reached, conflicts, refused calls, a pause. */
+/** What needs the operator's attention: limits nearly reached, conflicts, refused calls. */
 import { html } from 'hono/html'
+import { catalogue } from '../../../errors.ts'
 import type { BudgetName, HomeLimits } from '../../../home/limits.ts'
+import type { RefusedCall } from '../../../pipeline/agent-calls.ts'
 import type { Budgets } from '../../../pipeline/budgets.ts'
 import type { Today } from '../../../store/port/activity.ts'
-import type { Profile } from '../../../store/port/home.ts'
 import { type Html, nothing } from '../../layout/page.ts'
-import { number, plural, size } from '../../layout/words.ts'
-import { type AgentTab, SWITCH, tabPath } from '../agent-page.ts'
+import { number, plural, size, when } from '../../layout/words.ts'
+import { type AgentTab, tabPath } from '../agent-page.ts'
 
 /** The share of a limit that counts as nearly reached. */
 const NEAR = 0.8
@@ -22,18 +23,22 @@ interface Concern {
   /** Two or three words, for a list. */
   readonly mark: string
   readonly sentence: string
-  /** The page to act on it. */
-  readonly link: Link
+  /** The list below it. */
+  readonly tells?: 'refusals'
+  /** The pages to act on it. */
+  readonly links: readonly Link[]
 }
 
 interface Link {
   readonly tab: AgentTab
   readonly words: string
+  /** Of the tab's page. */
+  readonly query?: string
 }
 
-const MEMORIES: Link = { tab: 'memories', words: 'Look through its memories' }
+const LARGEST: Link = { tab: 'memories', words: 'The largest', query: '?order=size' }
+const OLDEST: Link = { tab: 'memories', words: 'The oldest', query: '?order=oldest' }
 const ACTIVITY: Link = { tab: 'activity', words: 'See who does what' }
-const KEYS: Link = { tab: 'keys', words: 'See what its keys may do' }
 
 const isNear = (used: number, limit: number): boolean => limit > 0 && used >= limit * NEAR
 
@@ -45,27 +50,28 @@ const ofLimits = ({ memoryCount, bytes }: Kept, limits: HomeLimits): Concern[] =
   ...nearing(memoryCount, limits.memoriesPerAgent, {
     mark: memoryCount >= limits.memoriesPerAgent ? 'No room' : 'Nearly full',
     sentence: `It keeps ${number(memoryCount)} of at most ${number(limits.memoriesPerAgent)} memories: delete what is no longer needed.`,
-    link: MEMORIES,
+    links: [OLDEST, LARGEST],
   }),
   ...nearing(bytes, limits.bytesPerAgent, {
     mark: 'Much text',
     sentence: `Its texts take ${size(bytes)} of at most ${size(limits.bytesPerAgent)}: little room is left for earlier versions.`,
-    link: MEMORIES,
+    links: [LARGEST, OLDEST],
   }),
 ]
 
 const refused = (refusals: number): Concern => ({
   kind: 'warn',
   mark: `${number(refusals)} refused`,
-  sentence: `${plural(refusals, 'call')} of its program ${refusals === 1 ? 'was' : 'were'} refused today: it was paused, asked too often, or sent what is not accepted.`,
-  link: KEYS,
+  sentence: `${plural(refusals, 'call')} of its program ${refusals === 1 ? 'was' : 'were'} refused today.`,
+  tells: 'refusals',
+  links: [],
 })
 
 const conflicted = (conflicts: number): Concern => ({
   kind: 'warn',
   mark: plural(conflicts, 'conflict'),
   sentence: `${plural(conflicts, 'write')} came too late today, for somebody had written the memory since it was read; nothing was lost.`,
-  link: ACTIVITY,
+  links: [ACTIVITY],
 })
 
 const ofToday = ({ conflicts, refusals }: Today): Concern[] => [
@@ -92,7 +98,7 @@ export async function rateConcerns(budgets: Budgets, agentId: string): Promise<C
     return nearing(used, policy.quota, {
       mark: `Many ${words}`,
       sentence: `It made ${number(used)} of ${number(policy.quota)} ${words} that it may make in a minute.`,
-      link: ACTIVITY,
+      links: [ACTIVITY],
     })
   })
   return (await Promise.all(looked)).flat()
@@ -101,22 +107,30 @@ export async function rateConcerns(budgets: Budgets, agentId: string): Promise<C
 export const concernMarks = (concerns: readonly Concern[]): Html =>
   html`${concerns.map(({ kind, mark, sentence }) => html` <span class="status ${kind}" title="${sentence}">${mark}</span>`)}`
 
-const PAUSED =
-  'It is paused: it can read and write nothing until you activate it, while you still read, repair and export.'
+const refusedCall = ({ at, request, key, code }: RefusedCall, now: number): Html => html`<li>
+${when(at, now)}, <code>${request}</code>${key === undefined ? ' with the agent token' : html` with the key “<bdi>${key}</bdi>”`}: <a href="/problems/${code}">${catalogue[code].title}</a></li>`
 
-const item = (kind: Concern['kind'], body: Html): Html => html`<li class="${kind}">${body}</li>`
+/** The newest; other nodes and earlier runs of the service had others. */
+const refusedCalls = (refusals: readonly RefusedCall[], now: number): Html =>
+  refusals.length > 0
+    ? html`<br><span class="dim">The last, as far as this process answered them:</span><ul>${refusals.map((each) => refusedCall(each, now))}</ul>`
+    : nothing
 
-export function concernList({ agentId, status }: Profile, concerns: readonly Concern[]): Html {
-  const all = concerns.map(({ kind, sentence, link: { tab, words } }) =>
-    item(kind, html`${sentence} <a href="${tabPath(agentId, tab)}">${words}</a>`),
-  )
-  if (status === 'paused')
-    all.unshift(
-      item(
-        'warn',
-        html`${PAUSED} <button type="button" class="plain" popovertarget="${SWITCH}">Activate it</button>`,
-      ),
+/** `refusals`: the last refused calls. */
+export function concernList(
+  agentId: string,
+  concerns: readonly Concern[],
+  refusals: readonly RefusedCall[],
+  now: number,
+): Html {
+  const all = concerns.map(({ kind, sentence, links, tells }) => {
+    const ways = links.map(
+      ({ tab, words, query = '' }) =>
+        html` <a href="${tabPath(agentId, tab)}${query}">${words}</a>`,
     )
+    const told = tells ? refusedCalls(refusals, now) : nothing
+    return html`<li class="${kind}">${sentence}${ways}${told}</li>`
+  })
   return all.length > 0
     ? html`<section class="concerns" aria-labelledby="attention"><h2 id="attention">Needs attention</h2><ul>${all}</ul></section>`
     : nothing

@@ -46,12 +46,13 @@ const todayOf = ({ days }: Seen): DayOfActivity => {
 
 async function concerns(agent: FoundAgent, seen: Seen, workspace: Workspace): Promise<Html> {
   const { profile } = agent
-  const { budgets, limits } = workspace
+  const { budgets, calls, limits, clock } = workspace
+  const refusals = calls.refusalsOf(profile.agentId)
   const found = [
     ...concernsOf(agent, todayOf(seen), limits),
     ...(await rateConcerns(budgets, profile.agentId)),
   ]
-  return html`<div id="concerns" data-live>${concernList(profile, found)}</div>`
+  return html`<div id="concerns" data-live>${concernList(profile.agentId, found, refusals, clock())}</div>`
 }
 
 const fact = (name: string, value: Html | string, beside = ''): Html =>

@@ -25,11 +25,11 @@ const row = ({ agentId, now, me }: Pane, each: DeletedMemory): Html => html`<li>
 <a href="${memoryPath(agentId, each.key)}"><span class="key">${each.key}</span><span
 class="dim">Deleted ${when(each.deletedAt, now)} · ${byWhom(each.by, me)} · ${size(each.bytes)}</span></a>
 <form method="post" action="${agentPath(agentId)}/memories/undo">${hidden(`memory.${each.key}`, each.lastVersion)}
-<button class="quiet" aria-label="Bring back ${each.key}">Bring back</button></form></li>`
+<button class="quiet" aria-label="Restore ${each.key}">Restore</button></form></li>`
 
 const list = (pane: Pane, memories: readonly DeletedMemory[], next: string | undefined): Html =>
   memories.length === 0
-    ? html`<p class="empty">Nothing that was deleted can be brought back.</p>`
+    ? html`<p class="empty">Nothing was deleted that can be restored.</p>`
     : html`<ul class="memories deleted">${memories.map((each) => row(pane, each))}</ul>
 ${next === undefined ? nothing : html`<nav class="pages" aria-label="Pages"><a class="button quiet" rel="next" href="${deletedPath(pane.agentId)}?after=${next}">Next</a></nav>`}`
 
@@ -48,11 +48,11 @@ export const deletedPage = agentPage({
     const { agentId } = identity
     return showAgentPage(visit, workspace, {
       tab: 'memories',
-      title: 'Deleted memories',
+      title: 'Recently deleted',
       agent,
       scripts: ['submit'],
-      body: html`<h1>Deleted memories</h1>
-<p class="dim">Their versions are kept: what is brought back is a new version of what was there.</p>
+      body: html`<h1>Recently deleted</h1>
+<p class="dim">Their versions are kept. Restoring one makes a new version of what was there.</p>
 ${list({ agentId, now: workspace.clock(), me: visit.session.email }, found.memories, found.next)}`,
     })
   },

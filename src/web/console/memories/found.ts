@@ -28,6 +28,8 @@ export interface Row extends Pick<MemorySummary, 'key' | 'version' | 'bytes' | '
   readonly pinned: boolean
   /** False in search results, which do not contain it. */
   readonly protected: boolean
+  /** Words of it that were looked for. */
+  readonly matched: readonly string[]
 }
 
 export interface Found {
@@ -35,6 +37,8 @@ export interface Found {
   /** The previous and the next page; undefined if there is none. */
   readonly back: Listing | undefined
   readonly on: Listing | undefined
+  /** If nothing was found: words that are there, and are spelled alike. */
+  readonly near?: readonly string[]
 }
 
 export const isPinned = (metadata: string): boolean =>
@@ -101,14 +105,15 @@ const previewOf = (memory: MemorySummary | SearchHit): readonly Piece[] =>
     ? foundIn(memory.text ?? memory.snippet ?? '', memory.matched)
     : [{ text: shortened(firstLine(memory.text ?? '')), isFound: false }]
 
-function rowOf(memory: MemorySummary | SearchHit): Row {
+export function rowOf(memory: MemorySummary | SearchHit): Row {
   const { key, version, bytes, updatedAt, metadata } = memory
   const preview = previewOf(memory)
   const marks = {
     pinned: isPinned(metadata),
     protected: 'protected' in memory && memory.protected === true,
   }
-  return { key, version, bytes, updatedAt, preview, ...marks }
+  const matched = 'matched' in memory ? memory.matched : []
+  return { key, version, bytes, updatedAt, preview, matched, ...marks }
 }
 
 const from = (listing: Listing, place: Pick<Listing, 'after' | 'until'>): Listing => {
@@ -116,19 +121,29 @@ const from = (listing: Listing, place: Pick<Listing, 'after' | 'until'>): Listin
   return { ...shown, ...place }
 }
 
+/** Orders that the store has; the others come from the search, whose thread knows every memory. */
+const orderIn = ({ order }: Listing): 'key' | 'changed' => (order === 'key' ? 'key' : 'changed')
+
 const cursorIn = ({ key, change }: MemorySummary, { order }: Listing): string =>
   order === 'key' ? key : String(change)
 
 /** A cursor of the other order is ignored. */
-const placeIn = ({ order }: Listing, cursor: string | undefined): string | undefined =>
-  cursor !== undefined && cursors[order].test(cursor) ? cursor : undefined
+const placeIn = (listing: Listing, cursor: string | undefined): string | undefined =>
+  cursor !== undefined && cursors[orderIn(listing)].test(cursor) ? cursor : undefined
 
 async function page({ store }: Workspace, identity: Identity, listing: Listing) {
-  const { prefix, order, pinned } = listing
+  const { prefix, pinned } = listing
   const after = placeIn(listing, listing.after)
   const before = placeIn(listing, listing.until)
   const bounds = { limit: MEMORIES_PER_PAGE, maxBytes: PAGE_BYTES, whole: true }
-  const query = { prefix, order, after, before, pinned: Boolean(pinned), ...bounds }
+  const query = {
+    prefix,
+    order: orderIn(listing),
+    after,
+    before,
+    pinned: Boolean(pinned),
+    ...bounds,
+  }
   const found = await store.listMemories(identity, query)
   if (found.outcome !== 'memories') throw refusal(found)
   return { ...found, after, before }
@@ -157,15 +172,30 @@ async function hits(
   listing: Listing,
 ): Promise<Found> {
   const { q, prefix, pinned, after: cursor } = listing
+  const order =
+    isSearch(listing) || listing.order === 'key' || listing.order === 'changed'
+      ? undefined
+      : listing.order
   const after = cursor !== undefined && CURSOR.test(cursor) ? cursorOf(cursor) : undefined
-  const query = { q, prefix, pinned: Boolean(pinned), limit: MEMORIES_PER_PAGE, after }
+  const query = {
+    q: order ? '' : q,
+    order,
+    prefix,
+    pinned: Boolean(pinned),
+    limit: MEMORIES_PER_PAGE,
+    suggest: true,
+    after,
+  }
   const found = await searchInTurn(workspace, clientOf(call, workspace), identity, query)
   return {
     rows: found.hits.map(rowOf),
     back: after && from(listing, {}),
     on: found.next && from(listing, { after: cursorText(found.next) }),
+    ...(found.near && { near: found.near }),
   }
 }
+
+export const isSearch = ({ q }: Pick<Listing, 'q'>): boolean => q.trim() !== ''
 
 /** Throws `overloaded` during too many searches. */
 export const findMemories = (
@@ -173,6 +203,6 @@ export const findMemories = (
   workspace: Workspace,
   listing: Listing,
 ): Promise<Found> =>
-  listing.q.trim() === ''
+  !isSearch(listing) && (listing.order === 'changed' || listing.order === 'key')
     ? listed(workspace, visit.identity, listing)
     : hits(visit, workspace, listing)

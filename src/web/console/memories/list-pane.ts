@@ -49,14 +49,40 @@ export const pinMark: Html = html`<span class="pin">Pinned</span>`
 
 export const protectedMark: Html = html`<span class="pin">Protected</span>`
 
+/** Why a search found it: words of the text, or of the key, which shows no marks. */
+const why = ({ matched }: Row): Html =>
+  matched.length > 0 ? html` · has ${matched.slice(0, 4).join(', ')}` : nothing
+
 const preview = (pieces: readonly Piece[]): Html =>
   html`${pieces.map(({ text, isFound }) => (isFound ? html`<mark>${text}</mark>` : text))}`
 
+interface Linked {
+  readonly to: string
+  readonly current?: boolean
+  readonly now: number
+}
+
+const link = (
+  each: Row,
+  { to, current, now }: Linked,
+): Html => html`<a href="${to}"${current ? html` aria-current="true"` : nothing}><span
+class="key">${each.key}</span><span class="preview" dir="auto">${preview(each.preview)}</span><span
+class="dim">${each.pinned ? pinMark : nothing}${each.protected ? protectedMark : nothing}${when(each.updatedAt, now)} · ${size(each.bytes)}${why(each)}</span></a>`
+
+/** In a list of several agents, where nothing is selected. */
+export const found = (agentId: string, each: Row, q: string, now: number): Html =>
+  html`<li>${link(each, { to: memoryIn(agentId, each.key, { ...everything, q }), now })}</li>`
+
 const row = ({ agentId, listing, current, now }: Pane, each: Row): Html => html`<li>
 <input type="checkbox" name="memory.${each.key}" value="${each.version}" aria-label="Select ${each.key}">
-<a href="${memoryIn(agentId, each.key, listing)}"${each.key === current ? html` aria-current="true"` : nothing}><span
-class="key">${each.key}</span><span class="preview" dir="auto">${preview(each.preview)}</span><span
-class="dim">${each.pinned ? pinMark : nothing}${each.protected ? protectedMark : nothing}${when(each.updatedAt, now)} · ${size(each.bytes)}</span></a></li>`
+${link(each, { to: memoryIn(agentId, each.key, listing), current: each.key === current, now })}</li>`
+
+const orders = {
+  changed: { label: 'Newest first', said: 'newest first' },
+  oldest: { label: 'Oldest first', said: 'oldest first' },
+  size: { label: 'Largest first', said: 'largest first' },
+  key: { label: 'By key', said: 'by key' },
+} as const
 
 const option = (value: string, label: string, chosen: boolean): Html =>
   html`<option value="${value}"${chosen ? html` selected` : nothing}>${label}</option>`
@@ -64,14 +90,13 @@ const option = (value: string, label: string, chosen: boolean): Html =>
 /** Not of all memories. */
 const isSome = ({ prefix, pinned }: Listing): boolean => Boolean(prefix || pinned)
 
-const filters = (agentId: string, listing: Listing): Html => html`<details class="filters"${
-  isSome(listing) || listing.order === 'key' ? html` open` : nothing
+const filters = (listing: Listing): Html => html`<details class="filters"${
+  isSome(listing) || listing.order !== 'changed' ? html` open` : nothing
 }><summary>Sort and filter</summary><div>
-<label class="order">Order <select name="order">${option('changed', 'Newest first', listing.order === 'changed')}${option('key', 'By key', listing.order === 'key')}</select></label>
+<label class="order">Order <select name="order">${Object.entries(orders).map(([value, { label }]) => option(value, label, listing.order === value))}</select></label>
 <label>Keys that begin with <input type="text" name="prefix" value="${listing.prefix}" autocomplete="off" spellcheck="false"></label>
 <label class="mark"><input type="checkbox" name="pinned" value="yes"${listing.pinned ? html` checked` : nothing}> Pinned only</label>
 <p class="hint best">What has more of your words, and rarer ones, comes first.</p>
-<p class="hint"><a href="${deletedPath(agentId)}">Deleted memories</a> can be brought back.</p>
 </div></details>`
 
 /** A script submits it while one types. `beside`: what else is on its line. */
@@ -84,12 +109,10 @@ role="search" class="finder" action="${agentPath(agentId)}/memories" data-finds=
 <div class="line"><label class="away" for="q">Search keys, texts and metadata</label>
 <input id="q" name="q" type="search" value="${listing.q}" maxlength="${fields.search.maxLength}" placeholder="A question or some words" autocomplete="off" dir="auto" aria-keyshortcuts="/">
 <button class="quiet">Search</button>${beside}</div>
-${filters(agentId, listing)}
+${filters(listing)}
 </form>`
 
 const inAll = (count: number): string => plural(count, 'memory', 'memories')
-
-const orders = { changed: 'newest first', key: 'by key' } as const
 
 function amongst({ listing: { prefix, pinned }, count }: Pane): string {
   if (prefix) return `some of ${inAll(count)}`
@@ -104,26 +127,32 @@ function caption(pane: Pane): string {
   const few = paged ? ` ${here} on this page,` : ''
   if (listing.q.trim() && paged) return `Found in ${amongst(pane)}:${few} best first`
   if (listing.q.trim()) return `${here} found in ${amongst(pane)}, best first`
-  if (!isSome(listing)) return `${inAll(count)},${few} ${orders[listing.order]}`
-  if (!paged) return `${here} of ${inAll(count)}, ${orders[listing.order]}`
-  return `${listing.pinned ? 'Pinned ones' : 'Some'} of ${inAll(count)},${few} ${orders[listing.order]}`
+  const { said } = orders[listing.order]
+  if (!isSome(listing)) return `${inAll(count)},${few} ${said}`
+  if (!paged) return `${here} of ${inAll(count)}, ${said}`
+  return `${listing.pinned ? 'Pinned ones' : 'Some'} of ${inAll(count)},${few} ${said}`
 }
 
 const QUOTE = /["“„«]/
 
-function notFound(agentId: string, listing: Listing): Html {
+function notFound({ agentId, listing, found: { near = [] } }: Pane): Html {
   const advice = QUOTE.test(listing.q)
     ? 'What is in quotes must stand just so: leave them out'
     : 'Try other words'
   const all = listPath(agentId, { ...everything, q: listing.q })
-  return html`<p class="empty">Nothing${isSome(listing) ? ' among these' : ''} answers “<bdi>${listing.q}</bdi>”. ${advice}${
+  const like = near.map(
+    (word, at) =>
+      html`${at > 0 ? ', ' : ''}<a href="${listPath(agentId, { ...listing, q: word })}"><bdi>${word}</bdi></a>`,
+  )
+  return html`<p class="empty">Nothing${isSome(listing) ? ' among these' : ''} answers “<bdi>${listing.q}</bdi>”. ${near.length > 0 ? html`Did you mean ${like}? ` : nothing}${advice}${
     isSome(listing) ? html`, or <a href="${all}">search all memories</a>` : nothing
   }.</p>`
 }
 
-function sorry({ agentId, listing, count }: Pane): Html {
+function sorry(pane: Pane): Html {
+  const { agentId, listing, count } = pane
   const { q, prefix, pinned } = listing
-  if (q.trim()) return notFound(agentId, listing)
+  if (q.trim()) return notFound(pane)
   if (prefix)
     return html`<p class="empty">${pinned ? 'Nothing pinned' : 'No key'} begins with “${prefix}”.</p>`
   if (pinned) return html`<p class="empty">Nothing is pinned.</p>`
@@ -158,9 +187,10 @@ ${together(pane.agentId)}</form>`
 
 /** Updated live. */
 export const list = (pane: Pane): Html => html`<div id="list" data-live="waits">
-<p class="dim caption">${caption(pane)}</p>
+<p class="dim caption">${caption(pane)}${pane.found.rows.length > 1 ? html` <button type="button" class="plain" data-selects hidden>Select all${pane.found.back || pane.found.on ? ' on this page' : ''}</button>` : nothing}</p>
 ${pane.found.rows.length > 0 ? rows(pane) : sorry(pane)}
 ${pages(pane)}
+<p class="hint trail"><a href="${deletedPath(pane.agentId)}">Recently deleted</a></p>
 </div>
 <p class="away" role="status" id="found"></p>`
 

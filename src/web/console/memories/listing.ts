@@ -9,7 +9,7 @@ const MAX_CURSOR = 400
 export const listingQuery = z.object({
   q: z.string().max(fields.search.maxLength).default(''),
   prefix: z.string().max(fields.search.maxLength).default(''),
-  order: z.enum(['changed', 'key']).catch('changed').default('changed'),
+  order: z.enum(['changed', 'key', 'size', 'oldest']).catch('changed').default('changed'),
   pinned: z.string().optional(),
   after: z.string().max(MAX_CURSOR).optional(),
   /** The page before this cursor. */
@@ -22,7 +22,7 @@ export const everything: Listing = listingQuery.parse({})
 
 /** Without default values. */
 export function queryOf({ q, prefix, order, pinned, after, until }: Listing): string {
-  const said = { q, prefix, order: order === 'key' ? order : '', pinned, after, until }
+  const said = { q, prefix, order: order === 'changed' ? '' : order, pinned, after, until }
   const pairs = Object.entries(said).flatMap(([name, value]) => (value ? [[name, value]] : []))
   return new URLSearchParams(pairs).toString()
 }

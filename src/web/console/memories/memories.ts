@@ -61,7 +61,7 @@ const undoNote = (agentId: string, gone: readonly Chosen[], listing: Listing): H
   note(
     'good',
     html`<form method="post" action="${agentPath(agentId)}/memories/undo" class="undo">
-<p>Deleted ${named(gone)}. The versions are kept: you and the agent can bring back what was there.</p>
+<p>Deleted ${named(gone)}. The versions are kept: you and the agent can restore them.</p>
 ${gone.map(({ key, version }) => hidden(`memory.${key}`, version))}${hidden('list', queryOf(listing))}
 <button class="quiet">Undo</button></form>`,
   )

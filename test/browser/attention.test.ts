@@ -1,0 +1,81 @@
+/** What is wrong, and what stops it. */
+import { describe, expect, test } from 'vitest'
+import { createAccount, PASSWORD } from '../accounts.ts'
+import { write } from '../harness.ts'
+import { barriers, overflows, signIn, together, visit } from './visit.ts'
+
+describe('what needs attention', () => {
+  const at = together()
+
+  const operator = async (email: string) => {
+    const born = await createAccount(at.house, email)
+    const visitor = await visit(at.browser, at.house.base)
+    await signIn(visitor.page, email)
+    return { ...visitor, born, agent: `/console/agents/${born.agentId}` }
+  }
+
+  test('says which call of whom was refused, when and why, and what to do', async () => {
+    const { page, born, agent, faults } = await operator('refused@example.org')
+    const named = await at.house.call('POST', '/api/agents/me/keys/named', {
+      token: born.operatorToken,
+      body: { name: 'laptop', access: 'read' },
+    })
+    expect((await write(at.house, String(named.body.token), 'plan', 'x')).status).toBe(403)
+    expect((await write(at.house, born.token, 'no key', 'x')).status).toBe(400)
+    await page.goto(agent)
+    const list = page.getByRole('region', { name: 'Needs attention' })
+    await list.getByText('2 calls of its program were refused today.').waitFor()
+    const told = (await list.locator('li li').allInnerTexts()).map((each) =>
+      each.replace(/\s+/g, ' '),
+    )
+    expect(told).toEqual([
+      expect.stringMatching(/^just now, POST \/api\/agents\/me\/memory with the agent token: /),
+      expect.stringMatching(/^just now, POST \/api\/agents\/me\/memory with the key “laptop”: /),
+    ])
+    expect(await barriers(page)).toEqual([])
+    await list.locator('li li a').last().click()
+    await page.waitForURL(/\/problems\/key_scope_exceeded|\/problems\/\w+$/)
+    await page.getByText('HTTP status 403').waitFor()
+    expect(faults).toEqual([])
+  })
+
+  test('the person’s own pause is no warning', async () => {
+    const { page, born, agent } = await operator('paused@example.org')
+    const body = { status: 'paused' }
+    await at.house.call('PATCH', '/api/agents/me', { token: born.operatorToken, body })
+    await page.goto(agent)
+    await page.getByRole('button', { name: 'Activate', exact: true }).waitFor()
+    expect(await page.getByText('Needs attention').count()).toBe(0)
+  })
+
+  test.each([true, false])(
+    'one switch pauses all agents; scripts: %s',
+    async (javaScriptEnabled) => {
+      const email = `all-${javaScriptEnabled}@example.org`
+      const tokens = [(await createAccount(at.house, email)).token]
+      for (let n = 0; n < 2; n++) {
+        tokens.push((await at.house.birth({ name: `Agent ${n}`, email, password: PASSWORD })).token)
+      }
+      const other = await createAccount(at.house, `not-${email}`)
+      const { page } = await visit(at.browser, at.house.base, { javaScriptEnabled })
+      await signIn(page, email)
+      const statuses = async () =>
+        Promise.all(
+          [...tokens, other.token].map(
+            async (token, n) => (await write(at.house, token, `k${n}`, 'x', 0)).status,
+          ),
+        )
+      await page.goto('/console')
+      await page.getByRole('button', { name: 'Pause all', exact: true }).click()
+      if (javaScriptEnabled) expect(await barriers(page)).toEqual([])
+      await page.getByRole('dialog').getByRole('button', { name: 'Pause all agents' }).click()
+      await page.getByRole('button', { name: 'Activate all', exact: true }).waitFor()
+      expect(await statuses()).toEqual([403, 403, 403, 200])
+      expect(await overflows(page)).toBe(false)
+      await page.getByRole('button', { name: 'Activate all', exact: true }).click()
+      await page.getByRole('button', { name: 'Activate all agents' }).click()
+      await page.getByRole('button', { name: 'Pause all', exact: true }).waitFor()
+      expect(await statuses()).toEqual([200, 200, 200, 409])
+    },
+  )
+})

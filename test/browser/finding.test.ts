@@ -1,0 +1,102 @@
+/** Where is it? Found in one home or in all of them, in any order, and several chosen at once. */
+import type { Page } from 'playwright-core'
+import { beforeAll, describe, expect, test } from 'vitest'
+import { createAccount, PASSWORD } from '../accounts.ts'
+import { inGroups, write } from '../harness.ts'
+import { barriers, overflows, signIn, together, visit } from './visit.ts'
+
+describe('memories are found', () => {
+  const at = together()
+  const email = 'finder@example.org'
+
+  let agent: string
+  let other: string
+  beforeAll(async () => {
+    const born = await createAccount(at.house, email)
+    agent = `/console/agents/${born.agentId}`
+    const second = await at.house.birth({ name: 'Billing', email, password: PASSWORD })
+    other = `/console/agents/${second.agentId}`
+    const sizes = Array.from({ length: 30 }, (_, n) => n)
+    for (const n of sizes)
+      await write(at.house, born.token, `n${n}`, 'word '.repeat(((n * 7) % 30) + 1))
+    await inGroups(['refund', 'invoice'], (key) =>
+      write(at.house, second.token, key, `The customer wants a ${key} on Friday.`),
+    )
+    await write(at.house, born.token, 'carrier', 'The carrier pays the refund.')
+  })
+
+  const open = async (path: string, options?: Parameters<typeof visit>[2]) => {
+    const { page, faults } = await visit(at.browser, at.house.base, options)
+    await signIn(page, email)
+    await page.goto(path)
+    return { page, faults }
+  }
+
+  const keys = (page: Page) => page.locator('.memories .key').allTextContents()
+
+  test('a result says why, and where nothing is found, words that are spelled alike', async () => {
+    const { page, faults } = await open(`${other}/memories?q=refund`)
+    const row = page.getByRole('listitem').filter({ hasText: 'wants a refund' })
+    expect(await row.locator('.dim').innerText()).toContain('has refund')
+    expect(await row.locator('mark').allTextContents()).toEqual(['refund'])
+    await page.goto(`${other}/memories?q=inxxice`)
+    await page.getByText('Did you mean').waitFor()
+    expect(await barriers(page)).toEqual([])
+    await page.getByRole('link', { name: 'invoice', exact: true }).click()
+    await page.getByRole('listitem').filter({ hasText: 'wants a invoice' }).waitFor()
+    expect(faults).toEqual([])
+  })
+
+  test('the largest first, and the oldest first, page by page', async () => {
+    const { page } = await open(`${agent}/memories?order=size`)
+    const largest = await keys(page)
+    expect(largest).toHaveLength(25)
+    expect(largest.slice(0, 2)).toEqual(['n17', 'n4'])
+    await page
+      .getByRole('link', { name: 'More' })
+      .or(page.getByRole('link', { name: 'Next' }))
+      .click()
+    await page.getByText('n0', { exact: true }).waitFor()
+    expect(new Set([...largest, ...(await keys(page))]).size).toBe(31)
+    await page.goto(`${agent}/memories?order=oldest`)
+    expect((await keys(page)).slice(0, 3)).toEqual(['n0', 'n1', 'n2'])
+  })
+
+  test('in all agents of the account, from their page, without a script too', async () => {
+    for (const javaScriptEnabled of [true, false]) {
+      const options = { javaScriptEnabled, viewport: { width: 360, height: 740 } }
+      const { page, faults } = await open('/console', options)
+      await page.getByRole('searchbox').fill('refund')
+      await page.getByRole('searchbox').press('Enter')
+      await page.getByRole('heading', { name: 'Billing' }).waitFor()
+      expect(await page.getByRole('heading', { level: 2 }).allTextContents()).toHaveLength(2)
+      if (javaScriptEnabled) expect(await barriers(page)).toEqual([])
+      expect(await overflows(page)).toBe(false)
+      await page.getByRole('link', { name: 'carrier' }).click()
+      await page.getByRole('heading', { name: 'carrier' }).waitFor()
+      expect(faults).toEqual([])
+    }
+  })
+
+  test('all on a page are chosen at one press, and a range with Shift', async () => {
+    const { page } = await open(`${agent}/memories?order=key`)
+    await page.getByRole('button', { name: 'Select all on this page' }).click()
+    expect(await page.locator('.memories :checked').count()).toBe(25)
+    await page.goto(`${agent}/memories?order=key`)
+    const boxes = page.locator('.memories [type=checkbox]')
+    await boxes.nth(2).click()
+    await boxes.nth(6).click({ modifiers: ['Shift'] })
+    expect(await page.locator('.memories :checked').count()).toBe(5)
+    expect(await page.locator('#found').textContent()).toBe('5 selected')
+  })
+
+  test('what was deleted lately is one press away, and restored with one', async () => {
+    const { page } = await open(`${other}/memories`)
+    await page.getByLabel('Select invoice').check()
+    await page.getByRole('button', { name: 'Delete' }).click()
+    await page.getByText('Deleted invoice.').waitFor()
+    await page.getByRole('link', { name: 'Recently deleted' }).click()
+    await page.getByRole('button', { name: 'Restore invoice' }).click()
+    await page.getByRole('heading', { name: 'invoice' }).waitFor()
+  })
+})
