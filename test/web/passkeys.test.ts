@@ -339,7 +339,7 @@ describe('a second look', () => {
   test('takes a passkey in the place of the password, for ten minutes', async () => {
     const { operator, device } = await later()
     const { text } = await operator.get('/console/attach')
-    expect(text).toContain('Use a passkey instead')
+    expect(text).toContain('Use a passkey')
     const proof = await proofOf(operator, device)
     expect((await attach(operator, { proof })).status).toBe(303)
     service.tick(9 * MINUTE_MS)
@@ -358,7 +358,7 @@ describe('a second look', () => {
   test('is not offered where there is none', async () => {
     const operator = await openConsole(service)
     service.tick(10 * MINUTE_MS)
-    expect((await operator.get('/console/attach')).text).not.toContain('Use a passkey instead')
+    expect((await operator.get('/console/attach')).text).not.toContain('Use a passkey')
   })
 
   test('is refused with another account’s, a sign-in’s, or another session’s answer', async () => {

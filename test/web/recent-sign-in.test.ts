@@ -123,7 +123,7 @@ describe('a form whose answer shows a token', () => {
     const send = async () => (await operator.post(`${operator.agent}/keys`, fields)).status
     expect([await send(), await send()]).toEqual([200, 409])
     const { text } = await operator.get(`${operator.agent}/keys`)
-    expect(text.match(/>CI</g)).toHaveLength(1)
+    expect(text.match(/dir="auto">CI</g)).toHaveLength(1)
   })
 
   test.each(['', '-1', '1e999', 'x', '99'])('is not taken for its turn by %j', async (turn) => {

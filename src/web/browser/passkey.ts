@@ -33,13 +33,14 @@ async function begin(
   field: HTMLInputElement,
 ): Promise<void> {
   const password = form.querySelector<HTMLInputElement>('[autocomplete=current-password]')
+  const required = password?.required ?? false
   if (password) password.required = false
   try {
     if (!form.reportValidity()) return
     field.value = JSON.stringify(await answerTo(dataset.passkey, dataset.asks ?? ''))
     form.requestSubmit()
   } finally {
-    if (password) password.required = true
+    if (password) password.required = required
   }
 }
 

@@ -29,7 +29,7 @@ export const tabs = (label: string, all: readonly Tab[], current: string): Html 
 interface Question {
   readonly id: string
   /** The label of the button that opens it. */
-  readonly button: string
+  readonly button: Html | string
   readonly title: Html
   /** Its text, and the form with its button. */
   readonly body: Html

@@ -7,6 +7,7 @@ import type { SignedIn } from '../../../pipeline/guards/session.ts'
 import type { Session } from '../../../store/port/sessions.ts'
 import { fieldProblem, input, type Typed } from '../../layout/fields.ts'
 import { type Html, nothing } from '../../layout/page.ts'
+import { fold } from '../../layout/parts.ts'
 import { ASKS, ceremony, partyAt, passkeysFor } from '../passkeys/ceremony.ts'
 import { PASSKEY_ERRORS, provePasskey } from '../passkeys/prove.ts'
 import type { Visit, Workspace } from '../workspace.ts'
@@ -19,7 +20,7 @@ export const isConfirmed = ({ confirmedAt }: Session, now: number): boolean =>
 /** The field for a passkey's response in each of these forms. */
 const FIELD = 'proof'
 
-const passwordField = (name: string, typed: Typed): Html =>
+const passwordField = (name: string, typed: Typed, required: boolean): Html =>
   input(
     {
       name,
@@ -27,6 +28,7 @@ const passwordField = (name: string, typed: Typed): Html =>
       type: 'password',
       autocomplete: 'current-password',
       hint: 'Asked again to be sure that it is you. It is remembered for ten minutes.',
+      required,
     },
     typed,
   )
@@ -35,7 +37,7 @@ const passkeyButton = ceremony({
   does: 'get',
   asks: ASKS.confirm,
   field: FIELD,
-  label: 'Use a passkey instead',
+  label: 'Use a passkey',
   quiet: true,
 })
 
@@ -52,8 +54,12 @@ export async function proof(
   typed: Typed,
 ): Promise<Html> {
   if (isConfirmed(visit.session, workspace.clock())) return nothing
-  const button = (await hasPasskey(visit, workspace)) ? passkeyButton : nothing
-  return html`${passwordField(name, typed)}${button}`
+  if (!(await hasPasskey(visit, workspace))) return passwordField(name, typed, true)
+  return html`${passkeyButton}${fold({
+    summary: html`Use the password`,
+    open: typed.refusal !== undefined,
+    body: html`<div class="stack">${passwordField(name, typed, false)}</div>`,
+  })}`
 }
 
 /** The session is stored as confirmed, also for a form that is shown again. */

@@ -1,5 +1,6 @@
 /** /console/agents/<id>/keys: the named keys, and the replacement of tokens that others may know. */
 import { html } from 'hono/html'
+import { z } from 'zod'
 import { problem } from '../../../errors.ts'
 import { isOwnKey, newKey } from '../../../home/birth-key.ts'
 import { dropKey, findKeys, keyRequest, makeKey, rotateAgentKey } from '../../../home/keys.ts'
@@ -23,7 +24,7 @@ import {
   untouched,
 } from '../../layout/fields.ts'
 import { type Html, nothing } from '../../layout/page.ts'
-import { fold } from '../../layout/parts.ts'
+import { cancel, fold, note, question } from '../../layout/parts.ts'
 import { agentPath, connectPath } from '../../layout/paths.ts'
 import { when } from '../../layout/words.ts'
 import { proof } from '../account/recent-sign-in.ts'
@@ -78,8 +79,18 @@ export async function takeTurn(
   if (!isTaken) throw problem('form_sent_before')
 }
 
-const rotateForm = (agentId: string, asked: Html, typed: Typed): Html => html`<form method="post"
-action="${agentPath(agentId)}/key" class="stack">
+const endWith = (keys: readonly NamedKey[]): Html =>
+  keys.length > 0
+    ? html`<p>These named keys end with it: ${keys.map(({ name }, at) => html`${at > 0 ? ', ' : ''}“<bdi>${name}</bdi>”`)}.</p>`
+    : html`<p>There is no named key that would end with it.</p>`
+
+const rotateForm = (
+  agentId: string,
+  keys: readonly NamedKey[],
+  asked: Html,
+  typed: Typed,
+): Html => html`<form method="post" action="${agentPath(agentId)}/key" class="stack">
+${endWith(keys)}
 ${checkbox({ name: 'understood', label: 'The present agent token stops working at once, wherever it is used, and every named key ends.' }, typed)}
 ${asked}
 <button class="danger">Rotate the agent token</button>
@@ -106,7 +117,11 @@ async function risks(
   visit: AgentVisit,
   workspace: Workspace,
   typed: Typed,
-  { open, turn }: { readonly open: string | undefined; readonly turn: Html },
+  {
+    open,
+    turn,
+    keys,
+  }: { readonly open: string | undefined; readonly turn: Html; readonly keys: readonly NamedKey[] },
 ): Promise<Html> {
   const { agentId } = visit.identity
   const key = formKey(typed.values.key, workspace)
@@ -117,7 +132,7 @@ async function risks(
 ${fold({
   summary: summary('Rotate the agent token', 'The program of the agent gets a new one.'),
   open: open === 'agent',
-  body: rotateForm(agentId, html`${turn}${asked}`, typed),
+  body: rotateForm(agentId, keys, html`${turn}${asked}`, typed),
 })}
 ${fold({
   summary: summary('Replace the operator token', 'You get a new one; the agent’s own keys stay.'),
@@ -137,14 +152,30 @@ const byClient = ({ client, createdAt }: NamedKey, now: number): Html =>
       }</div>`
     : nothing
 
+/** What stops working, before it does. */
+function revoke(agentId: string, { id, name, lastUsedAt }: NamedKey, now: number): Html {
+  const dialog = `revoke-${id}`
+  const used =
+    lastUsedAt === undefined
+      ? 'It was not used yet.'
+      : html`It was last used ${when(lastUsedAt, now)}.`
+  return html`${question({
+    id: dialog,
+    button: html`Revoke<span class="away">: ${name}</span>`,
+    title: html`Revoke “<bdi>${name}</bdi>”?`,
+    body: html`<p>Whatever uses it is refused from now on. ${used} It cannot be made valid again; other keys, the agent token and all memories stay.</p>
+<form method="post" action="${tabPath(agentId, 'keys')}/end" class="actions">${hidden('id', id)}
+<button class="danger">Revoke it</button>${cancel(dialog)}</form>`,
+  })}`
+}
+
 const row = (agentId: string, key: NamedKey, now: number): Html => html`<tr>
 <th scope="row" class="words" dir="auto">${key.name}${byClient(key, now)}</th>
 <td>${rights[key.access]}</td>
 <td class="words">${key.prefix === '' ? 'every memory' : html`only <code>${key.prefix}</code>…`}</td>
 <td>${key.expiresAt === undefined ? 'never ends' : html`ends ${when(key.expiresAt, now)}`}</td>
 <td>${key.lastUsedAt === undefined ? 'not used yet' : html`used ${when(key.lastUsedAt, now)}`}</td>
-<td><form method="post" action="${tabPath(agentId, 'keys')}/end">${hidden('id', key.id)}
-<button class="plain danger">Revoke<span class="away">: ${key.name}</span></button></form></td>
+<td>${revoke(agentId, key, now)}</td>
 </tr>`
 
 const table = (agentId: string, keys: readonly NamedKey[], now: number): Html =>
@@ -183,7 +214,12 @@ const refused = ({ values, refusal }: Typed): 'new' | 'agent' | 'operator' | und
 }
 
 /** The page, also with the errors of its forms. */
-async function showKeys(visit: AgentVisit, workspace: Workspace, typed: Typed): Promise<Answer> {
+async function showKeys(
+  visit: AgentVisit,
+  workspace: Workspace,
+  typed: Typed,
+  ended?: string,
+): Promise<Answer> {
   const { identity } = visit
   const { agentId } = identity
   const keys = await findKeys(workspace, identity)
@@ -195,14 +231,14 @@ async function showKeys(visit: AgentVisit, workspace: Workspace, typed: Typed): 
     title: 'Keys',
     status: typed.refusal?.status ?? 200,
     body: html`<h1 class="away">Keys</h1>
-${refusalNote(typed)}
+${refusalNote(typed)}${ended ? note('good', html`<p>“<bdi>${ended}</bdi>” is revoked: whatever uses it is refused.</p>`) : nothing}
 <section aria-labelledby="named">
 <h2 id="named">Named keys</h2>
 <p class="dim">Tokens of the agent that reach less, each to be revoked apart.</p>
 ${table(agentId, keys, workspace.clock())}
 ${fold({ summary: html`New key`, open: open === 'new', body: newKeyFields(agentId, turn, typed) })}
 </section>
-${await risks(visit, workspace, typed, { open, turn })}`,
+${await risks(visit, workspace, typed, { open, turn, keys })}`,
   })
 }
 
@@ -210,7 +246,8 @@ export const keysPage = agentPage({
   operationId: 'consoleKeys',
   path: tabPath(':agent', 'keys'),
   budget: 'controls',
-  handle: (visit, workspace) => showKeys(visit, workspace, untouched),
+  query: z.object({ ended: z.string().optional() }),
+  handle: (visit, workspace) => showKeys(visit, workspace, untouched, visit.query.ended),
 })
 
 interface Shown {
@@ -286,8 +323,10 @@ export const endKeyForm = endpoint({
   guards: [...formForOwner, ...costs('controls')],
   errors: [...WRITE_ERRORS, 'invalid_token', 'key_not_found'],
   async handle({ call, identity, sent: { id = '' } }, workspace: Workspace) {
+    const keys = await findKeys(workspace, identity)
     await dropKey(workspace, identity, id)
-    return redirect(call, tabPath(identity.agentId, 'keys'))
+    const name = keys.find((key) => key.id === id)?.name ?? ''
+    return redirect(call, `${tabPath(identity.agentId, 'keys')}?ended=${encodeURIComponent(name)}`)
   },
 })
 
