@@ -69,7 +69,7 @@ const parts: BuildOptions[] = [
             cpSync(`node_modules/@fontsource-variable/geist/files/${file}`, `dist/fonts/${file}`)
           }
           // Its licence asks to be where the font is.
-          cpSync('node_modules/@fontsource-variable/geist/LICENSE', 'dist/fonts/LICENSE')
+          cpSync('node_modules/@fontsource-variable/geist/LICENSE', 'dist/fonts/OFL.txt')
           for (const file of globSync('*/schema.sql', { cwd: 'src/store' })) {
             cpSync(`src/store/${file}`, `dist/${file}`)
           }
