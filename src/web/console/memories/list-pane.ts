@@ -187,7 +187,7 @@ ${together(pane.agentId)}</form>`
 
 /** Updated live. */
 export const list = (pane: Pane): Html => html`<div id="list" data-live="waits">
-<p class="dim caption">${caption(pane)}${pane.found.rows.length > 1 ? html` <button type="button" class="plain" data-selects hidden>Select all${pane.found.back || pane.found.on ? ' on this page' : ''}</button>` : nothing}</p>
+<p class="dim caption">${caption(pane)}${pane.found.rows.length > 1 ? html` <button type="button" class="plain" data-selects hidden>Select all${pane.found.back || pane.found.on ? html`<span class="away"> on this page</span>` : nothing}</button>` : nothing}</p>
 ${pane.found.rows.length > 0 ? rows(pane) : sorry(pane)}
 ${pages(pane)}
 <p class="hint trail"><a href="${deletedPath(pane.agentId)}">Recently deleted</a></p>
