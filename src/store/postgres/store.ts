@@ -67,7 +67,14 @@ const SLICE_CONNECTIONS = 4
 /** The gateway has its own pool, so that it cannot delay the home. */
 const GATEWAY_CONNECTIONS = 4
 
-const poolMax = (hosts: Hosts): number => Number(hosts.option('pool_max') ?? CONNECTIONS)
+const openPools = (hosts: Hosts, committed: () => void) => ({
+  hot: openConnections(hosts, Number(hosts.option('pool_max') ?? CONNECTIONS), 'agent-home', {
+    committed,
+  }),
+  exports: openConnections(hosts, EXPORT_CONNECTIONS, 'agent-home export'),
+  slices: openConnections(hosts, SLICE_CONNECTIONS, 'agent-home slices'),
+  gateway: openConnections(hosts, GATEWAY_CONNECTIONS, 'agent-home gateway'),
+})
 
 /** Throws StoreRefused: unreachable, unsafe, too old, or written by a newer program. */
 export async function openPostgres(
@@ -84,10 +91,8 @@ export async function openPostgres(
   const committed = () => {
     commits++
   }
-  const hot = openConnections(hosts, poolMax(hosts), 'agent-home', { committed })
-  const exports = openConnections(hosts, EXPORT_CONNECTIONS, 'agent-home export')
-  const slices = openConnections(hosts, SLICE_CONNECTIONS, 'agent-home slices')
-  const gateway = openConnections(hosts, GATEWAY_CONNECTIONS, 'agent-home gateway')
+  const pools = openPools(hosts, committed)
+  const { hot, exports, slices, gateway } = pools
   const sharded = await isSharded(hot.read)
   const entering = sharded ? enterTokens : async () => {}
   const reading = readVerbs(hot, readsOfLog)
@@ -129,7 +134,7 @@ export async function openPostgres(
     async close() {
       schema.stop()
       await searcher.close()
-      await Promise.all([hot, exports, slices, gateway].map((pool) => pool.close()))
+      await Promise.all(Object.values(pools).map((pool) => pool.close()))
     },
   }
 }
