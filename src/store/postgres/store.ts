@@ -67,14 +67,20 @@ const SLICE_CONNECTIONS = 4
 /** The gateway has its own pool, so that it cannot delay the home. */
 const GATEWAY_CONNECTIONS = 4
 
-const openPools = (hosts: Hosts, committed: () => void) => ({
-  hot: openConnections(hosts, Number(hosts.option('pool_max') ?? CONNECTIONS), 'agent-home', {
-    committed,
-  }),
-  exports: openConnections(hosts, EXPORT_CONNECTIONS, 'agent-home export'),
-  slices: openConnections(hosts, SLICE_CONNECTIONS, 'agent-home slices'),
-  gateway: openConnections(hosts, GATEWAY_CONNECTIONS, 'agent-home gateway'),
-})
+function openPools(hosts: Hosts) {
+  let commits = 0
+  const committed = () => {
+    commits++
+  }
+  const most = Number(hosts.option('pool_max') ?? CONNECTIONS)
+  const pools = {
+    hot: openConnections(hosts, most, 'agent-home', { committed }),
+    exports: openConnections(hosts, EXPORT_CONNECTIONS, 'agent-home export'),
+    slices: openConnections(hosts, SLICE_CONNECTIONS, 'agent-home slices'),
+    gateway: openConnections(hosts, GATEWAY_CONNECTIONS, 'agent-home gateway'),
+  }
+  return { pools, committed, commits: () => commits }
+}
 
 /** Throws StoreRefused: unreachable, unsafe, too old, or written by a newer program. */
 export async function openPostgres(
@@ -87,11 +93,7 @@ export async function openPostgres(
   const warnings = await prepareServer(hosts, progress).catch((error: unknown) => {
     throw error instanceof StoreUnavailable ? outOfReach(location, error) : error
   })
-  let commits = 0
-  const committed = () => {
-    commits++
-  }
-  const pools = openPools(hosts, committed)
+  const { pools, committed, commits } = openPools(hosts)
   const { hot, exports, slices, gateway } = pools
   const sharded = await isSharded(hot.read)
   const entering = sharded ? enterTokens : async () => {}
@@ -128,7 +130,7 @@ export async function openPostgres(
     removeEntry: removeEntryVerb(hot, committed),
     ...gatewayVerbs(gateway, committed, options.feed),
     leasePermits: permitVerbs(hot.write),
-    status: async () => ({ ...(await totalsOf(hot)), commits, freeBytes: undefined }),
+    status: async () => ({ ...(await totalsOf(hot)), commits: commits(), freeBytes: undefined }),
     whenRefused: schema.whenRefused,
     prepareSearch: searcher.prepare,
     async close() {
