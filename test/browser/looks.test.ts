@@ -32,7 +32,7 @@ describe('the frame of every page', () => {
       const { left } = main.getBoundingClientRect()
       return {
         sign: document.querySelector('.brand').getBoundingClientRect().left,
-        out: document.querySelector('.more form').getBoundingClientRect().right,
+        out: document.querySelector('.service form').getBoundingClientRect().right,
         content: left + parseFloat(getComputedStyle(main).paddingLeft),
       }
     })()`)
@@ -66,6 +66,27 @@ describe('the frame of every page', () => {
     await page.getByRole('heading', { name: 'Sign in' }).waitFor()
     expect(faults).toEqual([])
   })
+
+  test.each([360, 1280])(
+    'the actions of a memory and the way to the rest, at %i px',
+    async (width) => {
+      const { page, faults } = await seen(width)
+      await page.goto(`${agent}/memory?key=note-1`)
+      const twice = `[...document.querySelectorAll('[id]')].filter(({ id }, at, all) =>
+      all.findIndex((each) => each.id === id) < at).map(({ id }) => id)`
+      expect(await page.evaluate(twice)).toEqual([])
+      const name = await page.locator('.agent-bar .name').boundingBox()
+      expect(name?.width).toBeGreaterThan(24)
+      await page.getByRole('button', { name: 'More' }).click()
+      await page.getByRole('link', { name: 'Rename' }).waitFor()
+      await page.keyboard.press('Escape')
+      const menu = page.getByRole('button', { name: 'Menu' })
+      if (width < 768) await menu.click()
+      await page.getByRole('link', { name: 'Rooms' }).click()
+      await page.waitForURL('**/#rooms')
+      expect(faults).toEqual([])
+    },
+  )
 
   const faceOf = (page: Page, selector: string): Promise<string> =>
     page.evaluate(

@@ -87,8 +87,8 @@ const entry = (id: keyof typeof places, { place, session }: Page): Html =>
 const navigation = (
   page: Page,
 ): Html => html`<nav aria-label="Service">${entry('agents', page)}</nav>
-${page.agent ? html`${page.agent}\n<button type="button" class="menu" popovertarget="more">Menu</button>` : nothing}
-<nav class="more" id="more" aria-label="More"${page.agent ? html` popover` : nothing}>${entry('rooms', page)}
+${page.agent ? html`${page.agent}\n<button type="button" class="to-service" popovertarget="service">Menu</button>` : nothing}
+<nav class="service" id="service" aria-label="More"${page.agent ? html` popover` : nothing}>${entry('rooms', page)}
 ${entry('account', page)}
 ${
   page.session
