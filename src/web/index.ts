@@ -3,12 +3,12 @@ import { authorize } from '../oauth/authorize.ts'
 import type { Endpoint } from '../pipeline/endpoint.ts'
 import {
   accountPage,
+  deleteAccount,
   endOthersForm,
   passwordForm,
   removePasskeyForm,
   revokeSessionForm,
 } from './console/account/account.ts'
-import { deleteAccount } from './console/account/delete-account.ts'
 import { recoverForm, recoverPage } from './console/account/recover.ts'
 import {
   passkeySignInForm,
@@ -17,17 +17,15 @@ import {
   signOutForm,
 } from './console/account/sign-in.ts'
 import { activityPage, agentEvents } from './console/agent/activity.ts'
-import { agentsPage, pauseForm } from './console/agent/agents.ts'
-import { attach } from './console/agent/attach.ts'
+import { agentsPage, attach, pauseForm } from './console/agent/agents.ts'
 import { birthForm, birthPage } from './console/agent/birth.ts'
 import { connectForm, connectPage, panelPage } from './console/agent/connect.ts'
-import { exportDownload, printPage } from './console/agent/export.ts'
-import { importPage, importUpload } from './console/agent/import.ts'
 import { endKeyForm, keyForm, keysPage, newKeyForm, operatorKeyForm } from './console/agent/keys.ts'
 import { eraseAgent, leave } from './console/agent/leave-or-erase.ts'
 import { agentOverview, statusForm } from './console/agent/overview.ts'
 import { rollbackForm, rollbackPage } from './console/agent/rollback.ts'
 import { profileForm, settingsPage } from './console/agent/settings.ts'
+import { exportDownload, importPage, importUpload, printPage } from './console/agent/transfer.ts'
 import { consentForm, consentPage } from './console/consent.ts'
 import { deletedPage } from './console/memories/deleted.ts'
 import { searchPage } from './console/memories/everywhere.ts'
@@ -41,9 +39,8 @@ import {
 import { comparePage } from './console/memory/compare.ts'
 import { resolveForm } from './console/memory/conflict.ts'
 import { createForm, createPage, editForm, editPage, restoreForm } from './console/memory/edit.ts'
-import { erase } from './console/memory/erase.ts'
 import { memoryPage } from './console/memory/memory.ts'
-import { rename } from './console/memory/rename.ts'
+import { erase, rename } from './console/memory/rename-or-erase.ts'
 import { addPasskeyForm, addPasskeyPage } from './console/passkeys/add-passkey.ts'
 import { addOptions, confirmOptions, signInOptions } from './console/passkeys/ceremony.ts'
 import type { Workspace } from './console/workspace.ts'

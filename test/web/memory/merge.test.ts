@@ -2,10 +2,7 @@
 import fc from 'fast-check'
 import { afterAll, describe, expect, test } from 'vitest'
 import { assemble, lineEndsOf, mergeTexts } from '../../../src/merge-lines.ts'
-import {
-  assembleMetadata,
-  mergeMetadata,
-} from '../../../src/web/console/memory/merge/merge-metadata.ts'
+import { assembleMetadata, mergeMetadata } from '../../../src/web/console/memory/merge.ts'
 import { openCounted } from '../../counted.ts'
 
 const counted = openCounted<typeof import('../../../src/merge-lines.ts')>(

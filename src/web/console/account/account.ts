@@ -1,9 +1,10 @@
-/** /console/account: the account’s sessions, passkeys and password, with the forms that change them. */
+/** /console/account: its sessions, passkeys and password, with the forms that change them or delete it. */
 import { html } from 'hono/html'
 import { z } from 'zod'
 import { problem } from '../../../errors.ts'
 import { fields } from '../../../fields.ts'
 import { anotherPassword, PASSWORD_ERRORS, provePassword } from '../../../home/account.ts'
+import { eraseWhole } from '../../../home/profile.ts'
 import { type Answer, redirect } from '../../../http/call.ts'
 import type { Fields } from '../../../http/form.ts'
 import { endpoint } from '../../../pipeline/endpoint.ts'
@@ -11,6 +12,7 @@ import { addressHashOf } from '../../../pipeline/failures.ts'
 import { again, type Sent } from '../../../pipeline/guards/form.ts'
 import { WRITE_ERRORS } from '../../../pipeline/problem.ts'
 import { characters } from '../../../pipeline/schemas.ts'
+import { endSession } from '../../../pipeline/sessions.ts'
 import { validateBody } from '../../../pipeline/validate.ts'
 import { PASSKEYS_PER_ACCOUNT, type Passkey } from '../../../store/port/passkeys.ts'
 import { SESSIONS_PER_ACCOUNT, type Session } from '../../../store/port/sessions.ts'
@@ -20,15 +22,17 @@ import {
   hidden,
   input,
   refusalNote,
+  select,
   type Typed,
   untouched,
 } from '../../layout/fields.ts'
 import { type Html, nothing, showPage } from '../../layout/page.ts'
 import { note } from '../../layout/parts.ts'
-import { ACCOUNT } from '../../layout/paths.ts'
+import { ACCOUNT, SIGN_IN } from '../../layout/paths.ts'
 import { when } from '../../layout/words.ts'
 import { formForSignedIn, forSignedIn } from '../guards.ts'
 import { type Offered, offeredAt, PASSKEYS } from '../passkeys/ceremony.ts'
+import { accountTwoStep } from '../two-step.ts'
 import type { Visit, Workspace } from '../workspace.ts'
 
 export const newPasswordField = (typed: Typed): Html =>
@@ -118,7 +122,7 @@ ${another(passkeys.length, offered)}
 </section>`
 
 const PASSWORD = `${ACCOUNT}/password`
-export const DELETE_ACCOUNT = `${ACCOUNT}/delete`
+const DELETE_ACCOUNT = `${ACCOUNT}/delete`
 
 const passwordFields = (email: string, typed: Typed): Html => html`<form method="post"
 action="${PASSWORD}" class="stack">
@@ -246,5 +250,56 @@ export const removePasskeyForm = endpoint({
     const removed = await sessions.removePasskey(session.accountId, id)
     if (!removed) throw problem('not_found', { detail: 'Your account has no such passkey.' })
     return redirect(call, ACCOUNT)
+  },
+})
+
+const choices = [
+  { value: 'leave', label: 'Keep them, without an account' },
+  { value: 'erase', label: 'Erase them all, for good' },
+] as const
+
+const PAGE = 50
+
+/** Always the first page, because erased agents are no longer listed. */
+async function eraseAgents({ session }: Visit, workspace: Workspace): Promise<void> {
+  const { accountId, email } = session
+  const { sessions } = workspace
+  for (;;) {
+    const agents = await sessions.listAgents(accountId, { limit: PAGE }, 0)
+    if (agents.length === 0) return
+    for (const { profile } of agents) {
+      const owner = await sessions.identifyOwner(accountId, profile.agentId)
+      const asked = owner && ({ ...owner.identity, via: 'console', account: email } as const)
+      if (asked) await eraseWhole(workspace, asked, asked.agentId)
+    }
+  }
+}
+
+export const deleteAccount = accountTwoStep({
+  operationId: 'consoleDeleteAccount',
+  path: DELETE_ACCOUNT,
+  errors: ['invalid_token'],
+  view: (_visit, _workspace, typed) => ({
+    title: 'Delete the account',
+    place: 'account',
+    trail: [{ name: 'Account', path: ACCOUNT }],
+    heading: html`Delete the account`,
+    about: html`<div class="note warn"><p><strong>This cannot be undone.</strong> You are signed out everywhere. An agent that you keep is reached by its operator token alone: make sure that you have it, or <a href="/console">export</a> what you want to keep.</p></div>`,
+    fields: html`${select({ name: 'agents', label: 'Its agents', choices }, typed)}
+${input({ name: 'typed', label: 'Type your e-mail address', type: 'email' }, typed)}`,
+    button: 'Delete the account for good',
+    danger: true,
+    cancel: ACCOUNT,
+  }),
+  async send(visit, workspace) {
+    const { call, session, sent } = visit
+    const { agents, typed = '' } = sent
+    if (agents !== 'leave' && agents !== 'erase') throw fieldProblem('agents', 'must be chosen')
+    if (typed.trim().toLowerCase() !== session.email)
+      throw fieldProblem('typed', 'must be your address')
+    if (agents === 'erase') await eraseAgents(visit, workspace)
+    await workspace.sessions.deleteAccount(session.accountId)
+    await endSession(call, workspace, session)
+    return SIGN_IN
   },
 })

@@ -1,15 +1,19 @@
-/** /console: the agents of the account, their calls of today, and what needs attention. */
+/** /console: the agents of the account, their calls of today, what needs attention, and adding one. */
 import { html } from 'hono/html'
 import { z } from 'zod'
+import { problem } from '../../../errors.ts'
 import type { HomeLimits } from '../../../home/limits.ts'
 import { statusChange } from '../../../home/profile.ts'
-import { redirect } from '../../../http/call.ts'
+import { type Call, redirect } from '../../../http/call.ts'
 import { endpoint } from '../../../pipeline/endpoint.ts'
+import { failAuthentication } from '../../../pipeline/failures.ts'
+import { identify } from '../../../pipeline/guards/bearer.ts'
 import { WRITE_ERRORS } from '../../../pipeline/problem.ts'
+import { hashToken } from '../../../pipeline/tokens.ts'
 import { validateBody } from '../../../pipeline/validate.ts'
 import { dayOf, type OwnedAgent, type Today } from '../../../store/port/activity.ts'
-import type { Profile } from '../../../store/port/home.ts'
-import { hidden } from '../../layout/fields.ts'
+import type { Identity, Profile } from '../../../store/port/home.ts'
+import { hidden, input } from '../../layout/fields.ts'
 import { glyph } from '../../layout/glyphs.ts'
 import { type Html, nothing, showPage } from '../../layout/page.ts'
 import { cancel, question, statusMark } from '../../layout/parts.ts'
@@ -17,6 +21,7 @@ import { AGENTS, agentPath } from '../../layout/paths.ts'
 import { number, plural, when } from '../../layout/words.ts'
 import { formForSignedIn, forSignedIn } from '../guards.ts'
 import { searchForm } from '../memories/everywhere.ts'
+import { accountTwoStep } from '../two-step.ts'
 import type { Visit, Workspace } from '../workspace.ts'
 import { concernMarks, concernsOf } from './attention.ts'
 
@@ -148,5 +153,41 @@ ${agents.length > 0 ? searchForm('') : nothing}
 <div id="agents" data-live>${agents.length > 0 ? table(agents, { limits, now }) : none}</div>
 ${further(found)}`,
     })
+  },
+})
+
+/** Throws `invalid_token`, counted against the address, or `insufficient_scope`. */
+async function operatorOf(call: Call, workspace: Workspace, token: string): Promise<Identity> {
+  const known = await identify(token, hashToken(token), workspace)
+  if (!known) return failAuthentication(call, workspace, 'invalid_token')
+  if (known.kind === 'operator') return known
+  throw problem('insufficient_scope', {
+    detail: 'This is the agent’s own token. Paste the operator token: it begins with aho_.',
+  })
+}
+
+export const attach = accountTwoStep({
+  operationId: 'consoleAttach',
+  path: '/console/attach',
+  errors: ['invalid_token', 'too_many_failures', 'insufficient_scope', 'attached_elsewhere'],
+  view: (_visit, _workspace, typed) => ({
+    title: 'Attach an agent',
+    place: 'agents',
+    trail: [{ name: 'Agents', path: AGENTS }],
+    heading: html`Attach an agent`,
+    lead: 'An agent that was created without an account joins yours by its operator token. Paste the token once: it stays valid, and is not stored.',
+    fields: input(
+      { name: 'token', label: 'Operator token', type: 'password', hint: 'It begins with aho_.' },
+      typed,
+    ),
+    button: 'Attach',
+    cancel: AGENTS,
+  }),
+  async send({ call, session, sent: { token = '' } }, workspace) {
+    const operator = await operatorOf(call, workspace, token.trim())
+    const { outcome } = await workspace.sessions.attachAgent(operator, session.accountId)
+    if (outcome === 'revoked') throw problem('invalid_token')
+    if (outcome === 'attached_elsewhere') throw problem('attached_elsewhere')
+    return agentPath(operator.agentId)
   },
 })

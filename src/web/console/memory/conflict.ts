@@ -22,7 +22,6 @@ import { changeView, type Difference, differences, fold } from './changes.ts'
 import { editor, meanwhile, SAVE_ERRORS, savedPath, writeIn } from './editor.ts'
 import { isGone, showGone, unlessGone } from './gone.ts'
 import { crumbOf } from './memory.ts'
-import type { Member } from './merge/merge-metadata.ts'
 import {
   type Decided,
   decide,
@@ -30,13 +29,14 @@ import {
   disputedParts,
   findSides,
   isDisputed,
+  type Member,
   type Merged,
   memberField,
   mergedSides,
   ownField,
   partField,
   type Sides,
-} from './merge/sides.ts'
+} from './merge.ts'
 
 /** One side of the difference: its own parts are marked, the other side's are left out. */
 const side = (parts: readonly Difference[], only: 'stored' | 'yours'): Html[] =>
