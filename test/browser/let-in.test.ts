@@ -159,7 +159,6 @@ describe('a home is added by its address', () => {
     await page.getByRole('link', { name: 'Create an agent' }).click()
     await page.getByLabel('Name').fill('Newcomer')
     await page.getByLabel('Purpose').fill('Remembers.')
-    await page.locator('.symbol').first().click()
     await page.getByLabel('E-mail').fill('newcomer@example.org')
     await page.getByLabel('Password').fill(PASSWORD)
     await page.getByLabel(/I am this agent/).check()

@@ -113,13 +113,19 @@ export const birthPage = endpoint({
     show(call, workspace, { values: { ...(next !== undefined && { next }) } }),
 })
 
-/** Who is signed in has an account, which the agent joins. */
+/**
+ * Who is signed in has an account, which the agent joins; the form of one who was not yet, sent again,
+ * still names it.
+ */
 const requestOf = (sent: Fields, session: Session | undefined) =>
   validateBody(birthRequest, {
     ...nameAndPurposeIn(sent),
     symbol: sent.symbol,
     operatorConsent: sent.operatorConsent === 'yes',
-    ...(!session && { email: sent.email ?? '', password: sent.password ?? '' }),
+    ...((!session || sent.email !== undefined) && {
+      email: sent.email ?? '',
+      password: sent.password ?? '',
+    }),
   })
 
 const tokensOf = (token: string, operatorToken: string): Credential[] => [
