@@ -21,13 +21,13 @@ import { dayOf } from '../../store/port/activity.ts'
 import type { Identity } from '../../store/port/home.ts'
 import { hidden, input, refusalNote, select, type Typed } from '../layout/fields.ts'
 import { type Html, showPage } from '../layout/page.ts'
+import { DAY_MS } from './agent/filters.ts'
 import { takeTurn, turnField } from './agent/keys.ts'
 import { formForSignedIn, forSignedIn, withInput } from './guards.ts'
 import type { Visit, Workspace } from './workspace.ts'
 
 const NEW = 'new'
 const MOST_AGENTS = 100
-const DAY_MS = 86_400_000
 
 const access = [
   { value: 'write', label: 'Read and write' },

@@ -26,6 +26,20 @@ export const tabs = (label: string, all: readonly Tab[], current: string): Html 
       }</a></li>`,
   )}</ul></nav>`
 
+interface Link {
+  readonly path: string
+  readonly words: string
+}
+
+/** To the page before and to the next one, as far as they are there. */
+export function pages(label: string, back: Link | undefined, on: Link | undefined): Html {
+  const link = (to: Link | undefined, rel: 'prev' | 'next') =>
+    to ? html`<a class="button quiet" rel="${rel}" href="${to.path}">${to.words}</a>` : nothing
+  return back || on
+    ? html`<nav class="pages" aria-label="${label}">${link(back, 'prev')}${link(on, 'next')}</nav>`
+    : nothing
+}
+
 interface Question {
   readonly id: string
   /** The label of the button that opens it. */

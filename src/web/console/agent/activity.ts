@@ -17,7 +17,7 @@ import {
   ROWS_PER_LOOK,
 } from '../../../store/port/keeping/events.ts'
 import { type Html, nothing } from '../../layout/page.ts'
-import { note } from '../../layout/parts.ts'
+import { note, pages } from '../../layout/parts.ts'
 import { type Clock, number, onDay, plural } from '../../layout/words.ts'
 import { eventsPath, showAgentPage, tabPath } from '../agent-page.ts'
 import { agentPage } from '../endpoints.ts'
@@ -46,8 +46,8 @@ function listByDay(feed: Feed, { day }: Clock, runs: readonly Run[], now: number
   )
 }
 
-/** Oldest first. */
-async function eventsAfter({ store }: Workspace, identity: Identity, id: number) {
+/** The first after an event. */
+export async function eventsAfter({ store }: Workspace, identity: Identity, id: number) {
   const found = await store.eventsAfter(identity, id, 1)
   if (found.outcome !== 'events') throw refusal(found)
   return found
@@ -72,12 +72,14 @@ const ROWS_PER_PAGE = 36
 const unfiltered = ({ by, prefix, since, type }: Filters): boolean =>
   [by, prefix, since, type].every((each) => each === undefined)
 
-const more = (agentId: string, asked: Filters, before: number | undefined, next?: number): Html => {
+const more = (agentId: string, asked: Filters, before = 0, next = 0): Html => {
   const path = tabPath(agentId, 'activity')
   const query = filtersQuery(asked)
-  const newest = html`<a class="button quiet" href="${path}${query && `?${query}`}">Newest</a>`
-  const older = html`<a class="button quiet" rel="next" href="?${query && `${query}&`}before=${next}">Older</a>`
-  return html`<p class="actions">${before === undefined ? nothing : newest}${next === undefined ? nothing : older}</p>`
+  return pages(
+    'Pages',
+    before ? { path: `${path}${query && `?${query}`}`, words: 'Newest' } : undefined,
+    next ? { path: `?${query && `${query}&`}before=${next}`, words: 'Older' } : undefined,
+  )
 }
 
 export const activityPage = endpoint({

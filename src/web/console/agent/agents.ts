@@ -16,7 +16,7 @@ import type { Identity, Profile } from '../../../store/port/home.ts'
 import { hidden, input } from '../../layout/fields.ts'
 import { glyph } from '../../layout/glyphs.ts'
 import { type Html, nothing, showPage } from '../../layout/page.ts'
-import { cancel, question, statusMark } from '../../layout/parts.ts'
+import { cancel, pages, question, statusMark } from '../../layout/parts.ts'
 import { AGENTS, agentPath } from '../../layout/paths.ts'
 import { number, plural, when } from '../../layout/words.ts'
 import { formForSignedIn, forSignedIn } from '../guards.ts'
@@ -59,14 +59,6 @@ const table = (
 
 const none = html`<div class="empty"><p>No agent is in this account yet.</p>
 <p>Create one, or attach one that was created elsewhere by its operator token.</p></div>`
-
-/** `found`: the agents of the page, and one more if there are more. */
-const further = (found: readonly OwnedAgent[]): Html => {
-  const last = found.length > AGENTS_PER_PAGE ? found[AGENTS_PER_PAGE - 1] : undefined
-  return last
-    ? html`<p class="actions"><a class="button quiet" rel="next" href="${AGENTS}?after=${last.profile.agentId}">More agents</a></p>`
-    : nothing
-}
 
 const PAUSE = `${AGENTS}/pause`
 
@@ -142,6 +134,7 @@ export const agentsPage = endpoint({
     const page = { after: query.after, limit: AGENTS_PER_PAGE + 1 }
     const found = await sessions.listAgents(session.accountId, page, dayOf(now))
     const agents = found.slice(0, AGENTS_PER_PAGE)
+    const last = found.length > agents.length ? agents.at(-1)?.profile.agentId : undefined
     return showPage(call, secure, {
       title: 'Agents',
       session,
@@ -151,7 +144,7 @@ export const agentsPage = endpoint({
       body: html`<div class="headed"><h1>Agents</h1><div class="actions">${pauseAll(agents)}<a class="button quiet" href="/console/attach">Attach an agent</a> <a class="button" href="/console/birth">Create agent</a></div></div>
 ${agents.length > 0 ? searchForm('') : nothing}
 <div id="agents" data-live>${agents.length > 0 ? table(agents, { limits, now }) : none}</div>
-${further(found)}`,
+${pages('Pages', undefined, last === undefined ? undefined : { path: `${AGENTS}?after=${last}`, words: 'More agents' })}`,
     })
   },
 })

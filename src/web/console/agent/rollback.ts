@@ -3,6 +3,7 @@ import { setImmediate } from 'node:timers/promises'
 import { html } from 'hono/html'
 import { z } from 'zod'
 import { problem } from '../../../errors.ts'
+import { findHead } from '../../../home/head.ts'
 import { refusal } from '../../../home/refusal.ts'
 import { memoryKey } from '../../../home/schemas.ts'
 import { type Answer, redirect } from '../../../http/call.ts'
@@ -11,10 +12,10 @@ import { clientOf } from '../../../pipeline/failures.ts'
 import { WRITE_ERRORS } from '../../../pipeline/problem.ts'
 import { queryInteger } from '../../../pipeline/schemas.ts'
 import { validateBody } from '../../../pipeline/validate.ts'
-import type { Memory } from '../../../store/port/keeping/memories.ts'
 import type { RollbackAnswer, RollbackOrder, TakenBack } from '../../../store/port/transfer.ts'
 import { hidden } from '../../layout/fields.ts'
 import { type Html, nothing } from '../../layout/page.ts'
+import { pages } from '../../layout/parts.ts'
 import { agentPath, memoryPath } from '../../layout/paths.ts'
 import { plural, when } from '../../layout/words.ts'
 import { showAgentPage, tabPath } from '../agent-page.ts'
@@ -22,7 +23,7 @@ import { agentPage } from '../endpoints.ts'
 import { costs, formForOwner, ofAgent } from '../guards.ts'
 import { differenceView } from '../memory/changes.ts'
 import type { AgentVisit, Workspace } from '../workspace.ts'
-import { rolledBackQuery } from './activity.ts'
+import { eventsAfter, rolledBackQuery } from './activity.ts'
 import { what } from './feed.ts'
 import { changeFilters, clockOf, DAY_MS, filterForm, filtersQuery, unlessEmpty } from './filters.ts'
 
@@ -48,19 +49,17 @@ async function rollBack(
 }
 
 /** The last event that is not taken back, and the first that is. */
-async function startOf({ store }: Workspace, { identity }: AgentVisit, { to, since }: Asked) {
-  if (to !== undefined) {
-    const found = await store.eventsAfter(identity, to, 1)
-    if (found.outcome !== 'events') throw refusal(found)
-    return { to, first: found.events[0] }
-  }
-  const found = await store.listEvents(identity, { order: 'oldest', since, prefix: '', limit: 1 })
+async function startOf(workspace: Workspace, { identity }: AgentVisit, { to, since }: Asked) {
+  if (to !== undefined) return { to, first: (await eventsAfter(workspace, identity, to)).events[0] }
+  const found = await workspace.store.listEvents(identity, {
+    order: 'oldest',
+    since,
+    prefix: '',
+    limit: 1,
+  })
   if (found.outcome !== 'page') throw refusal(found)
   const [first] = found.events
-  if (first) return { to: first.id - 1, first }
-  const head = await store.readHead(identity)
-  if (head.outcome !== 'head') throw refusal(head)
-  return { to: head.head.id, first }
+  return { to: first ? first.id - 1 : (await findHead(workspace, identity)).head.id, first }
 }
 
 const DIFFERENCES_PER_PAGE = 25
@@ -70,10 +69,6 @@ const PAGE_BYTES = 131_072
 
 /** So many differences are open at once. */
 const OPEN = 6
-
-type Text = Pick<Memory, 'text' | 'metadata'>
-
-const NONE: Text = { text: '', metadata: '{}' }
 
 /** One at a time, because comparing takes the processor. */
 async function differencesOf(
@@ -89,9 +84,9 @@ async function differencesOf(
       store.readMemory(identity, key),
       was ? store.readVersion(identity, was.key, was.version) : undefined,
     ])
-    const current: Text = now.outcome === 'found' ? now.memory : NONE
-    const earlier: Text = then?.outcome === 'found' ? then.memory : NONE
-    bytes += Buffer.byteLength(current.text) + Buffer.byteLength(earlier.text)
+    const current = now.outcome === 'found' ? now.memory : undefined
+    const earlier = then?.outcome === 'found' ? then.memory : undefined
+    bytes += Buffer.byteLength((current?.text ?? '') + (earlier?.text ?? ''))
     const end = was ? `gets version ${was.version} again` : 'is deleted: it was not there before'
     const name = html`<code>${key}</code> <span class="dim">${end}</span>`
     rows.push(
@@ -151,6 +146,10 @@ async function show(
     ? html`It begins ${when(first.createdAt, now)}, with: ${what(feed, first)}.`
     : nothing
   const last = rest.length > listed.length ? listed.at(-1) : undefined
+  const further = last && {
+    path: `?${filtersQuery({ by, prefix })}&to=${to}&after=${last.key}`,
+    words: plural(rest.length - listed.length, 'more'),
+  }
   return showAgentPage(visit, workspace, {
     tab: 'activity',
     title: 'Take back changes',
@@ -165,7 +164,7 @@ ${summary(done, begun)}
 <a class="button quiet" href="${tabPath(agentId, 'activity')}">Cancel</a></p>
 </form>
 <ul class="differences">${await differencesOf(workspace, visit, listed)}</ul>
-${last ? html`<p class="actions"><a class="button quiet" rel="next" href="?${filtersQuery({ by, prefix })}&to=${to}&after=${last.key}">${plural(rest.length - listed.length, 'more')}</a></p>` : nothing}`,
+${pages('Pages', undefined, further)}`,
   })
 }
 

@@ -5,7 +5,8 @@ import { refusal } from '../../../home/refusal.ts'
 import { memoryKey } from '../../../home/schemas.ts'
 import type { DeletedMemory } from '../../../store/port/keeping/memories.ts'
 import { hidden } from '../../layout/fields.ts'
-import { type Html, nothing } from '../../layout/page.ts'
+import type { Html } from '../../layout/page.ts'
+import { pages } from '../../layout/parts.ts'
 import { agentPath, memoryPath } from '../../layout/paths.ts'
 import { size, when } from '../../layout/words.ts'
 import { findAgent, showAgentPage } from '../agent-page.ts'
@@ -31,7 +32,7 @@ const list = (pane: Pane, memories: readonly DeletedMemory[], next: string | und
   memories.length === 0
     ? html`<p class="empty">Nothing was deleted that can be restored.</p>`
     : html`<ul class="memories deleted">${memories.map((each) => row(pane, each))}</ul>
-${next === undefined ? nothing : html`<nav class="pages" aria-label="Pages"><a class="button quiet" rel="next" href="${deletedPath(pane.agentId)}?after=${next}">Next</a></nav>`}`
+${pages('Pages', undefined, next === undefined ? undefined : { path: `${deletedPath(pane.agentId)}?after=${next}`, words: 'Next' })}`
 
 export const deletedPage = agentPage({
   operationId: 'consoleDeleted',

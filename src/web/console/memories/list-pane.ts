@@ -4,6 +4,7 @@ import { fields } from '../../../fields.ts'
 import type { Answer } from '../../../http/call.ts'
 import { hidden } from '../../layout/fields.ts'
 import { type Html, nothing } from '../../layout/page.ts'
+import { pages } from '../../layout/parts.ts'
 import { agentPath } from '../../layout/paths.ts'
 import { number, plural, size, when } from '../../layout/words.ts'
 import { type AgentPage, type FoundAgent, findAgent, showAgentPage } from '../agent-page.ts'
@@ -160,14 +161,11 @@ function sorry(pane: Pane): Html {
   return html`<p class="empty">Nothing is kept yet. <a href="${newPath(agentId, listing)}">Write the first memory</a></p>`
 }
 
-const pages = ({ agentId, found: { back, on }, listing }: Pane): Html =>
-  back || on
-    ? html`<nav class="pages" aria-label="Pages">${
-        back
-          ? html`<a class="button quiet" rel="prev" href="${listPath(agentId, back)}">${listing.q.trim() ? 'Back to the best' : 'Previous'}</a>`
-          : nothing
-      }${on ? html`<a class="button quiet" rel="next" href="${listPath(agentId, on)}">${listing.q.trim() ? 'More' : 'Next'}</a>` : nothing}</nav>`
-    : nothing
+function pagesOf({ agentId, found: { back, on }, listing }: Pane): Html {
+  const [before, after] = listing.q.trim() ? ['Back to the best', 'More'] : ['Previous', 'Next']
+  const link = (to: Listing | undefined, words = '') => to && { path: listPath(agentId, to), words }
+  return pages('Pages', link(back, before), link(on, after))
+}
 
 const together = (
   agentId: string,
@@ -189,7 +187,7 @@ ${together(pane.agentId)}</form>`
 export const list = (pane: Pane): Html => html`<div id="list" data-live="waits">
 <p class="dim caption">${caption(pane)}${pane.found.rows.length > 1 ? html` <button type="button" class="plain" data-selects hidden>Select all${pane.found.back || pane.found.on ? html`<span class="away"> on this page</span>` : nothing}</button>` : nothing}</p>
 ${pane.found.rows.length > 0 ? rows(pane) : sorry(pane)}
-${pages(pane)}
+${pagesOf(pane)}
 <p class="hint trail"><a href="${deletedPath(pane.agentId)}">Recently deleted</a></p>
 </div>
 <p class="away" role="status" id="found"></p>`

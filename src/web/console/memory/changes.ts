@@ -84,7 +84,7 @@ export function changesOf(before: string, after: string): Stretch[] {
   return stretches
 }
 
-export interface Folded {
+interface Folded {
   readonly changed: false
   readonly folded: boolean
   readonly lines: readonly string[]
@@ -146,19 +146,20 @@ const change = ({ removed, added }: Changed): Html =>
       : nothing
   }`
 
-const lines = (all: readonly string[]): Html =>
-  html`<pre dir="auto">${asWritten(all.join(''))}</pre>`
-
-const unchanged = (stretch: Folded): Html =>
-  stretch.folded
-    ? html`<details><summary>${plural(stretch.lines.length, 'line')} unchanged</summary>${lines(stretch.lines)}</details>`
-    : lines(stretch.lines)
+/** `words`: what is said of lines that are folded. */
+export function unchanged({ folded, lines }: Folded, words: string, kind?: 'agreed'): Html {
+  const mark = kind ? html` class="${kind}"` : nothing
+  const shown = html`<pre${mark} dir="auto">${asWritten(lines.join(''))}</pre>`
+  return folded
+    ? html`<details${mark}><summary>${plural(lines.length, 'line')} ${words}</summary>${shown}</details>`
+    : shown
+}
 
 export function changeView(before: string, after: string): Html {
   if (before === after) return html`<p class="dim">The text did not change.</p>`
   const stretches = folded(changesOf(before, after))
   return html`<div class="changes">${stretches.map((each) =>
-    each.changed ? change(each) : unchanged(each),
+    each.changed ? change(each) : unchanged(each, 'unchanged'),
   )}</div>`
 }
 
@@ -204,5 +205,8 @@ function metadataView(before: string, after: string): Html {
 
 type Text = Pick<Memory, 'text' | 'metadata'>
 
-export const differenceView = (was: Text, is: Text): Html =>
+const NONE: Text = { text: '', metadata: '{}' }
+
+/** Undefined: there was, or is, no memory. */
+export const differenceView = (was: Text = NONE, is: Text = NONE): Html =>
   html`${changeView(was.text, is.text)}${metadataView(was.metadata, is.metadata)}`

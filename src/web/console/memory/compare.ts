@@ -7,6 +7,7 @@ import { queryInteger } from '../../../pipeline/schemas.ts'
 import type { Memory, VersionSummary } from '../../../store/port/keeping/memories.ts'
 import { hidden, select } from '../../layout/fields.ts'
 import { type Html, nothing } from '../../layout/page.ts'
+import { pages } from '../../layout/parts.ts'
 import { agentPath } from '../../layout/paths.ts'
 import { type Clock, when } from '../../layout/words.ts'
 import { eventWords } from '../agent/feed.ts'
@@ -16,8 +17,9 @@ import { authorName, byWhom } from '../author.ts'
 import { agentPage } from '../endpoints.ts'
 import { listingQuery, memoryIn, queryOf } from '../memories/listing.ts'
 import type { AgentVisit, Workspace } from '../workspace.ts'
+import { differenceView } from './changes.ts'
 import { orNothing } from './gone.ts'
-import { difference, type Place, restoreForm, takeBack } from './history.ts'
+import { type Place, restoreForm, takeBack } from './history.ts'
 import { crumbOf } from './memory.ts'
 import { type Change, findChange, findMemoryView, hasText, MOST_VERSIONS } from './memory-view.ts'
 
@@ -69,11 +71,13 @@ ${select({ name: 'to', label: 'To', choices }, { values })}
 /** To the change before this one, and to the next. */
 function steps({ place: { agentId, key, listing }, texts, change }: Shown): Html {
   const at = texts.findIndex(({ version }) => version === change.is.version)
-  const link = (to: VersionSummary | undefined, rel: 'prev' | 'next', words: string) =>
-    to
-      ? html`<a class="button quiet" rel="${rel}" href="${`${memoryIn(agentId, key, listing, '/compare')}&to=${to.version}`}">${words}</a>`
-      : nothing
-  return html`<nav class="pages" aria-label="Changes">${link(texts[at + 1], 'prev', 'Previous change')}${link(texts[at - 1], 'next', 'Next change')}</nav>`
+  const link = (to: VersionSummary | undefined, words: string) =>
+    to && { path: `${memoryIn(agentId, key, listing, '/compare')}&to=${to.version}`, words }
+  return pages(
+    'Changes',
+    link(texts[at + 1], 'Previous change'),
+    link(texts[at - 1], 'Next change'),
+  )
 }
 
 const line = ({ texts, place: { now, me } }: Shown, { version, updatedAt }: Memory) => {
@@ -100,7 +104,7 @@ function comparison(shown: Shown): Html {
   return html`<dl class="facts">${was ? line(shown, was) : nothing}${line(shown, is)}</dl>
 <div class="actions">${made ? takeBack(place, made) : nothing}${restore(place, was)}${restore(place, is)}</div>
 ${was ? nothing : html`<p class="dim">Nothing from before it is kept: all of it is new.</p>`}
-${difference(change)}`
+${differenceView(was, is)}`
 }
 
 async function show(visit: AgentVisit, workspace: Workspace, asked: Asked) {

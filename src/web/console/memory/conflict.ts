@@ -11,14 +11,13 @@ import { type Disputed, lineEndsOf, type Part, withLineFeeds } from '../../../me
 import { validateBody } from '../../../pipeline/validate.ts'
 import { faultNote, hidden, refusalNote, type Typed, untouched } from '../../layout/fields.ts'
 import { type Html, nothing } from '../../layout/page.ts'
-import { asWritten } from '../../layout/parts.ts'
 import { agentPath } from '../../layout/paths.ts'
-import { plural, when } from '../../layout/words.ts'
+import { when } from '../../layout/words.ts'
 import { agentForm, type SentVisit } from '../endpoints.ts'
 import { listField, showBeside } from '../memories/list-pane.ts'
 import { type Listing, listingIn, memoryIn, queryOf } from '../memories/listing.ts'
 import type { Workspace } from '../workspace.ts'
-import { changeView, type Difference, differences, fold } from './changes.ts'
+import { changeView, type Difference, differences, fold, unchanged } from './changes.ts'
 import { editor, meanwhile, SAVE_ERRORS, savedPath, writeIn } from './editor.ts'
 import { isGone, showGone, unlessGone } from './gone.ts'
 import { crumbOf } from './memory.ts'
@@ -119,14 +118,9 @@ ${radio({ field, value: 'own', label: 'Edit by hand', content: hand }, sent)}
 </fieldset>`
 }
 
-const lines = (all: readonly string[]): Html =>
-  html`<pre class="agreed" dir="auto">${asWritten(all.join(''))}</pre>`
-
 const agreed = (text: string, first: boolean, last: boolean): Html[] =>
   fold({ changed: false, lines: text.split(/(?<=\n)(?=.)/s) }, first, last).map((each) =>
-    each.folded
-      ? html`<details class="agreed"><summary>${plural(each.lines.length, 'line')} without a dispute</summary>${lines(each.lines)}</details>`
-      : lines(each.lines),
+    unchanged(each, 'without a dispute', 'agreed'),
   )
 
 function partView(parts: readonly Part[], typed: Typed): Html[] {

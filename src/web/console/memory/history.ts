@@ -3,6 +3,7 @@ import { html } from 'hono/html'
 import type { VersionSummary } from '../../../store/port/keeping/memories.ts'
 import { hidden } from '../../layout/fields.ts'
 import { type Html, nothing } from '../../layout/page.ts'
+import { pages } from '../../layout/parts.ts'
 import { agentPath } from '../../layout/paths.ts'
 import { when } from '../../layout/words.ts'
 import { eventWords } from '../agent/feed.ts'
@@ -40,10 +41,6 @@ export function takeBack({ agentId, me }: Place, { by, createdAt }: VersionSumma
   return html`<a class="button quiet" href="${path}"><span>Take back what <bdi>${authorWithin(by, me)}</bdi> changed since…</span></a>`
 }
 
-/** What the versions that are shown in place changed. */
-export const difference = ({ was, is }: Change): Html =>
-  differenceView(was ?? { text: '', metadata: '{}' }, is)
-
 const numberOf = ({ agentId, key, listing }: Place, each: VersionSummary): Html =>
   hasText(each)
     ? html`<a href="${`${memoryIn(agentId, key, listing)}&version=${each.version}`}">Version ${each.version}</a>`
@@ -64,7 +61,7 @@ function back(place: Place, { version }: VersionSummary): Html {
 }
 
 const inPlace = (place: Place, each: VersionSummary, change: Change): Html => html`<tr
-class="in-place"><td colspan="5">${difference(change)}
+class="in-place"><td colspan="5">${differenceView(change.was, change.is)}
 <p class="actions">${takeBack(place, each)}<a class="button quiet" href="${`${memoryIn(place.agentId, place.key, place.listing, '/compare')}&to=${each.version}`}">Compare</a></p></td></tr>`
 
 function row(place: Place, each: VersionSummary, change: Change | undefined): Html {
@@ -77,11 +74,6 @@ function row(place: Place, each: VersionSummary, change: Change | undefined): Ht
 <td>${hasText(each) ? back(place, each) : nothing}</td>
 </tr>${isShown ? inPlace(place, each, change) : nothing}`
 }
-
-const further = ({ agentId, key, listing }: Place, next: number | undefined): Html =>
-  next === undefined
-    ? nothing
-    : html`<p class="actions"><a class="button quiet" href="${`${memoryIn(agentId, key, listing)}&before=${next}#versions`}">Earlier versions</a></p>`
 
 const head = html`<tr><th scope="col">Version</th><th scope="col">Who</th><th scope="col">When</th><th scope="col"><span class="away">What changed</span></th><th scope="col"><span class="away">Restore it</span></th></tr>`
 
@@ -101,5 +93,5 @@ aria-labelledby="versions">
 <thead>${head}</thead>
 <tbody>${versions.map((each) => row(place, each, change))}</tbody>
 </table></div>
-${further(place, next)}
+${pages('Versions', undefined, next === undefined ? undefined : { path: `${memoryIn(place.agentId, place.key, place.listing)}&before=${next}#versions`, words: 'Earlier versions' })}
 </section>`

@@ -1,11 +1,12 @@
 /** The state of a memory: its current version, its versions, and the one that a page shows. */
 import { problem } from '../../../errors.ts'
-import { findVersion } from '../../../home/memories/memory.ts'
+import { findMemory, findVersion } from '../../../home/memories/memory.ts'
 import { findVersions } from '../../../home/memories/versions.ts'
 import { refusal } from '../../../home/refusal.ts'
 import type { Identity } from '../../../store/port/home.ts'
 import type { Memory, VersionSummary } from '../../../store/port/keeping/memories.ts'
 import type { Workspace } from '../workspace.ts'
+import { unlessGone } from './gone.ts'
 
 /** With a text of 16 KiB and the list, a page stays under 60 KB. */
 const VERSIONS_PER_PAGE = 20
@@ -40,13 +41,6 @@ export interface MemoryView {
 
 /** A delete is a version without a text. */
 export const hasText = ({ operation }: VersionSummary): boolean => operation !== 'delete'
-
-async function currentMemory({ store }: Workspace, identity: Identity, key: string) {
-  const found = await store.readMemory(identity, key)
-  if (found.outcome === 'missing') return undefined
-  if (found.outcome !== 'found') throw refusal(found)
-  return found.memory
-}
 
 async function isProtected({ store }: Workspace, identity: Identity, key: string) {
   const bounds = { limit: 1, maxBytes: 1, whole: false }
@@ -90,7 +84,7 @@ export async function findMemoryView(
   const page = (upTo: number | undefined) =>
     findVersions(workspace, identity, key, { before: upTo, limit: VERSIONS_PER_PAGE })
   const [current, first, guarded] = await Promise.all([
-    currentMemory(workspace, identity, key),
+    unlessGone(findMemory(workspace, identity, key)),
     page(undefined),
     isProtected(workspace, identity, key),
   ])
