@@ -67,7 +67,8 @@ describe.each(stores)('sessions on $name', (engine) => {
     await service.store.createSession(opened, undefined, at)
     const { id, userAgent, place, expiresAt } = opened
     const times = { createdAt: at, seenAt: at, confirmedAt: at, expiresAt }
-    const expected = { id, accountId, email, userAgent, place, ...times, turn: 0 }
+    const about = { accountId, email, isAdmin: false, userAgent, place }
+    const expected = { id, ...about, ...times, turn: 0 }
     expect(await service.store.findSession(opened.tokenHash, expiresAt - 1)).toEqual(expected)
     expect(await service.store.findSession(opened.tokenHash, expiresAt)).toBeUndefined()
     expect(await service.store.findSession(id, at)).toBeUndefined()
@@ -373,6 +374,30 @@ describe.each(stores)('sessions on $name', (engine) => {
     expect(await service.store.readActivity(operator, 0)).toEqual(activity)
     const later = await service.store.readActivity(operator, today + 1)
     expect(later).toMatchObject({ days: [{ day: today + 1, writes: 1 }] })
+  })
+
+  test('an account is an administrator in all of its sessions, until it no longer is', async () => {
+    const [mine, other] = [await account(), await account()]
+    const opened = [await open(mine.accountId), await open(mine.accountId)]
+    const theirs = await open(other.accountId)
+    const { store } = service
+    const now = service.now()
+    const known = async () => {
+      const found = await Promise.all(
+        [...opened, theirs].map(({ tokenHash }) => store.findSession(tokenHash, now)),
+      )
+      const listed = await store.listSessions(mine.accountId, now)
+      return [...found, ...listed].map((each) => each?.isAdmin)
+    }
+    const none = [false, false, false, false, false]
+    expect(await known()).toEqual(none)
+    for (const _ of ['once', 'again']) {
+      expect(await store.setAdmin(mine.email, true)).toEqual({ outcome: 'set' })
+    }
+    expect(await known()).toEqual([true, true, false, true, true])
+    expect(await store.setAdmin('nobody@example.org', true)).toEqual({ outcome: 'missing' })
+    expect(await store.setAdmin(mine.email, false)).toEqual({ outcome: 'set' })
+    expect(await known()).toEqual(none)
   })
 
   test('a password that was lost is set once, by the newest secret, until it ends', async () => {

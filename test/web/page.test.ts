@@ -11,6 +11,7 @@ const session: Session = {
   id: 's',
   accountId: 'a',
   email: '<ada>&"@example.org',
+  isAdmin: false,
   userAgent: '',
   place: '',
   createdAt: 0,

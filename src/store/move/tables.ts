@@ -46,8 +46,12 @@ const PLACED = `WITH placed AS (
 export const tables: readonly Table[] = [
   {
     name: 'accounts',
-    source: 'SELECT id, email, password_hash, created_at FROM accounts',
-    columns: [...text('id', 'email', 'password_hash'), ...bigint('created_at')],
+    source: 'SELECT id, email, password_hash, created_at, admin FROM accounts',
+    columns: [
+      ...text('id', 'email', 'password_hash'),
+      ...bigint('created_at'),
+      ...boolean('admin'),
+    ],
   },
   {
     name: 'agents',

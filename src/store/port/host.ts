@@ -34,6 +34,9 @@ export type RecoverAnswer =
   /** No account has this e-mail address. */
   | { readonly outcome: 'missing' }
 
+/** `missing`: no account has this e-mail address. */
+export type AdminAnswer = { readonly outcome: 'set' } | { readonly outcome: 'missing' }
+
 export type RemoveAnswer = { readonly outcome: 'removed' } | { readonly outcome: 'missing' }
 
 export interface HostStore {
@@ -47,6 +50,8 @@ export interface HostStore {
    * expires. An earlier link of the account becomes invalid.
    */
   recoverAccount(email: string, secretHash: string, expiresAt: number): Promise<RecoverAnswer>
+  /** Lets the account remove entries of the gateway in the console, or no longer. */
+  setAdmin(email: string, isAdmin: boolean): Promise<AdminAnswer>
   /** Entries of the gateway, newest first. */
   listEntries(wanted: EntriesWanted): Promise<readonly EntrySummary[]>
   /** Removes an entry and its index rows from the gateway. */

@@ -10,6 +10,8 @@ export interface Session {
   readonly id: string
   readonly accountId: string
   readonly email: string
+  /** The account may remove entries of the gateway. */
+  readonly isAdmin: boolean
   /** The User-Agent at sign-in. */
   readonly userAgent: string
   /** The client's network at sign-in; may be empty. */

@@ -13,12 +13,14 @@ CREATE TABLE IF NOT EXISTS schema_version (
   place TEXT
 );
 
--- Operators' accounts of the console. `password_hash`: a PHC string.
+-- Operators' accounts of the console. `password_hash`: a PHC string. `admin`: removes entries of the
+-- gateway.
 CREATE TABLE IF NOT EXISTS accounts (
   id TEXT PRIMARY KEY,
   email TEXT NOT NULL UNIQUE,
   password_hash TEXT NOT NULL,
-  created_at BIGINT NOT NULL
+  created_at BIGINT NOT NULL,
+  admin BOOLEAN NOT NULL DEFAULT false
 );
 
 -- `rotated`: a token was replaced since the birth, which can then no longer be replayed.

@@ -11,12 +11,14 @@ CREATE TABLE IF NOT EXISTS schema_version (
   oldest INTEGER NOT NULL
 ) STRICT;
 
--- Operators' accounts of the console. `password_hash`: a PHC string.
+-- Operators' accounts of the console. `password_hash`: a PHC string. `admin`: removes entries of the
+-- gateway.
 CREATE TABLE IF NOT EXISTS accounts (
   id TEXT PRIMARY KEY,
   email TEXT NOT NULL UNIQUE,
   password_hash TEXT NOT NULL,
-  created_at INTEGER NOT NULL
+  created_at INTEGER NOT NULL,
+  admin INTEGER NOT NULL DEFAULT 0
 ) STRICT;
 
 -- `rotated`: a token was replaced since the birth, which can then no longer be replayed.

@@ -1,5 +1,5 @@
 /** Operator accounts: their passwords, and the addresses they signed in from. */
-import type { RecoverAnswer } from '../port/host.ts'
+import type { AdminAnswer, RecoverAnswer } from '../port/host.ts'
 import { ADDRESSES_PER_ACCOUNT, type PasswordChange, type Recovered } from '../port/sessions.ts'
 import { ask, statement, type Verb } from './verb.ts'
 
@@ -64,6 +64,10 @@ const findRecovery = statement<Recovered>(`
   SELECT a.id, a.email FROM account_recoveries r JOIN accounts a ON a.id = r.account_id
   WHERE r.secret_hash = $1 AND r.expires_at > $2`)
 
+const setAdmin = statement<{ id: string }>(
+  'UPDATE accounts SET admin = $2 WHERE email = $1 RETURNING id',
+)
+
 /** Of two concurrent calls, one deletes it. */
 const useRecovery = statement<{ account_id: string }>(`
   DELETE FROM account_recoveries WHERE secret_hash = $1 AND expires_at > $2
@@ -104,6 +108,11 @@ export const accountWrites = {
   *recoverAccount(email: string, secretHash: string, expiresAt: number): Verb<RecoverAnswer> {
     const [made] = yield* ask(makeRecovery, email, secretHash, expiresAt)
     return { outcome: made ? 'made' : 'missing' }
+  },
+
+  *setAdmin(email: string, isAdmin: boolean): Verb<AdminAnswer> {
+    const [set] = yield* ask(setAdmin, email, isAdmin)
+    return { outcome: set ? 'set' : 'missing' }
   },
 
   *setPassword(secretHash: string, passwordHash: string, now: number): Verb<Recovered | undefined> {

@@ -13,14 +13,18 @@ import { type LogEvent, takeControl } from './controls.ts'
 import { ask, statement, sweep, type Verb } from './verb.ts'
 
 const SELECT = `
-  SELECT s.id, s.account_id AS "accountId", a.email, s.user_agent AS "userAgent", s.place,
+  SELECT s.id, s.account_id AS "accountId", a.email, a.admin AS "isAdmin", s.user_agent AS "userAgent", s.place,
     s.created_at AS "createdAt", s.seen_at AS "seenAt", s.expires_at AS "expiresAt",
     s.confirmed_at AS "confirmedAt", s.turn
   FROM sessions s JOIN accounts a ON a.id = s.account_id`
 
-const find = statement<Session>(`${SELECT} WHERE s.token_hash = $1 AND s.expires_at > $2`)
+type SessionRow = Omit<Session, 'isAdmin'> & { readonly isAdmin: boolean | number }
 
-const list = statement<Session>(
+const sessionOf = (row: SessionRow): Session => ({ ...row, isAdmin: Boolean(row.isAdmin) })
+
+const find = statement<SessionRow>(`${SELECT} WHERE s.token_hash = $1 AND s.expires_at > $2`)
+
+const list = statement<SessionRow>(
   `${SELECT} WHERE s.account_id = $1 AND s.expires_at > $2 ORDER BY s.created_at DESC, s.id DESC`,
 )
 
@@ -77,10 +81,12 @@ const leave = statement<{ agent_id: string }>(
 export const sessionReads = {
   *findSession(tokenHash: string, now: number): Verb<Session | undefined> {
     const [session] = yield* ask(find, tokenHash, now)
-    return session
+    return session && sessionOf(session)
   },
 
-  listSessions: (accountId: string, now: number) => ask(list, accountId, now),
+  *listSessions(accountId: string, now: number): Verb<readonly Session[]> {
+    return (yield* ask(list, accountId, now)).map(sessionOf)
+  },
 
   *identifyOwner(accountId: string, agentId: string): Verb<Owner | undefined> {
     const [row] = yield* ask(findOwner, agentId, accountId)

@@ -27,6 +27,7 @@ const beginning = (): string => `
     ADD COLUMN granted_until BIGINT, ADD COLUMN audience TEXT;
   DROP INDEX births_by_time;
   ALTER TABLE births ALTER COLUMN born_from TYPE TEXT COLLATE "C";
+  ALTER TABLE accounts ADD COLUMN admin BOOLEAN NOT NULL DEFAULT false;
   ALTER TABLE sessions ADD COLUMN place TEXT NOT NULL DEFAULT '',
     ADD COLUMN confirmed_at BIGINT NOT NULL DEFAULT 0,
     ADD COLUMN turn BIGINT NOT NULL DEFAULT 0;

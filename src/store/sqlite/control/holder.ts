@@ -44,6 +44,7 @@ export async function reachHolder(path: string): Promise<Host | undefined> {
     location: path,
     resetOperatorToken: asking('resetOperatorToken'),
     recoverAccount: asking('recoverAccount'),
+    setAdmin: asking('setAdmin'),
     listEntries: asking('listEntries'),
     removeEntry: asking('removeEntry'),
     async close() {

@@ -48,6 +48,7 @@ const prepareTables = `
   UPDATE credentials SET status = 'paused'
     WHERE kind = 'agent' AND agent_id IN (SELECT agent_id FROM kept_agents WHERE status = 'paused');
 
+  ALTER TABLE accounts ADD COLUMN admin INTEGER NOT NULL DEFAULT 0;
   ALTER TABLE sessions ADD COLUMN place TEXT NOT NULL DEFAULT '';
   ALTER TABLE sessions ADD COLUMN confirmed_at INTEGER NOT NULL DEFAULT 0;
   ALTER TABLE sessions ADD COLUMN turn INTEGER NOT NULL DEFAULT 0;
