@@ -43,6 +43,7 @@ import { memoryPage } from './console/memory/memory.ts'
 import { erase, rename } from './console/memory/rename-or-erase.ts'
 import { addPasskeyForm, addPasskeyPage } from './console/passkeys/add-passkey.ts'
 import { addOptions, confirmOptions, signInOptions } from './console/passkeys/ceremony.ts'
+import { removeEntry } from './console/remove-entry.ts'
 import type { Workspace } from './console/workspace.ts'
 import { asset } from './layout/assets.ts'
 
@@ -79,6 +80,7 @@ export const consoleEndpoints: readonly Endpoint<Workspace>[] = [
   confirmOptions,
   removePasskeyForm,
   ...deleteAccount,
+  ...removeEntry,
   agentOverview,
   activityPage,
   agentEvents,

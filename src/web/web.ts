@@ -71,7 +71,8 @@ async function showInPlace(
 
 interface Parts {
   readonly config: Config
-  readonly store: SessionStore & { readonly status: () => Promise<StoreStatus> }
+  readonly store: SessionStore &
+    Workspace['entries'] & { readonly status: () => Promise<StoreStatus> }
   readonly home: Home
   readonly oauth: OAuth
   readonly gateway: Gateway
@@ -95,7 +96,10 @@ export function createWeb({ config, store, home, oauth, gateway, calls, describe
     store.sharedSecret('challenges', Buffer.from(home.random(KEY_BYTES)).toString('hex'))
   const challengeKey = remembering(sharedKey, KEY_MS, home.clock)
   const sessions = store
-  const workspace: Workspace = { ...home, oauth, sessions, calls, challengeKey, secure, publicUrl }
+  const workspace: Workspace = {
+    ...home,
+    ...{ oauth, sessions, entries: store, calls, challengeKey, secure, publicUrl },
+  }
   const site: SiteContext = {
     ...gateway,
     ...{ origins: home.origins, sessions, homeEnabled: home.enabled, secure, publicUrl, totals },

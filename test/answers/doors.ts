@@ -61,6 +61,7 @@ export const consoleDoors = (agentId: string): readonly Door[] => [
   door('/console/account', 'GET'),
   door('/console/account/password', 'POST'),
   door('/console/account/delete', 'GET', 'POST'),
+  door('/console/entries/remove', 'GET', 'POST'),
   door('/console/account/sessions', 'POST'),
   door('/console/account/sessions/others', 'POST'),
   door(`/console/agents/${agentId}`, 'GET'),

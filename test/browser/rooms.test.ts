@@ -63,6 +63,32 @@ describe('the landing page and the rooms', () => {
     expect(faults).toEqual([])
   })
 
+  test('an administrator removes an entry in two steps, without a script too', async () => {
+    const email = 'admin@example.org'
+    await createAccount(at.house, email)
+    await at.house.store.setAdmin(email, true)
+    for (const [javaScriptEnabled, text] of [
+      [true, 'rude'],
+      [false, 'ruder'],
+    ] as const) {
+      await leave('/api/shepit', { text, identity: 'Eve' })
+      const options = { javaScriptEnabled, viewport: { width: 360, height: 640 } }
+      const { page, faults } = await visitAlone(at.browser, at.house.base, options)
+      await signIn(page, email)
+      await page.goto('/rooms/shepit-wall')
+      const entry = page.locator('.entry', { hasText: text })
+      if (javaScriptEnabled) expect(await barriers(page)).toEqual([])
+      await entry.getByRole('link', { name: 'Remove what Eve left' }).click()
+      await page.getByText(text, { exact: true }).waitFor()
+      if (javaScriptEnabled)
+        expect([await barriers(page), await overflows(page)]).toEqual([[], false])
+      await page.getByRole('button', { name: 'Remove it for good' }).click()
+      await page.waitForURL('**/rooms/shepit-wall')
+      expect(await entry.count()).toBe(0)
+      expect(faults).toEqual([])
+    }
+  })
+
   test('the language and the interface have pages, which lead to what programs read', async () => {
     const { page } = await visit(at.browser, at.house.base)
     await page.goto('/language')

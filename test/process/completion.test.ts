@@ -84,6 +84,7 @@ const cases: readonly (readonly [begun: string, offers: readonly string[]])[] = 
   ['gateway list --', listOptions],
   ['read list --', ['--at', '--url', '--token', '--profile', '--json']],
   ['account recover --', ['--url', '--json']],
+  ['account admin --', ['--revoke', '--json']],
   ['import --on-conflict ', ['fail', 'skip', 'replace']],
   ['list --order c', ['changed']],
   ['completion ', ['bash', 'zsh', 'fish']],

@@ -121,6 +121,16 @@ async function addPasskey({ store, now }: TestService): Promise<void> {
   const other = { hash: 'cd'.repeat(32), expiresAt: challenge.expiresAt }
   await store.usePasskey({ id: PASSKEY, counter: 7, challenge: other }, now())
   await store.sharedSecret('challenges', 'the first')
+  await store.setAdmin(account.email, true)
+}
+
+/** As a new session of theirs says. */
+async function isAdmin({ store, now }: TestService): Promise<boolean | undefined> {
+  const accountId = (await store.findAccount(account.email))?.id ?? ''
+  const tokenHash = 'ef'.repeat(32)
+  const about = { addressHash: tokenHash, userAgent: '', place: '', expiresAt: now() + 1_000 }
+  await store.createSession({ id: 'session', tokenHash, accountId, ...about }, undefined, now())
+  return (await store.findSession(tokenHash, now()))?.isAdmin
 }
 
 async function passkeyKept({ store, now }: TestService): Promise<unknown[]> {
@@ -230,6 +240,7 @@ test.each(ways)(
     const after = await openService(on(to), unlimited)
     expect(await everything(after, filled)).toEqual(asked)
     expect(await everythingKept(after, filled.plain.token)).toEqual(kept)
+    expect(await isAdmin(after)).toBe(true)
     expect(await passkeyKept(after)).toEqual(passkey)
     expect(passkey).toMatchObject([{ counter: 7 }, { outcome: 'spent' }, 'the first'])
     expect((await birthAgain(after, filled.plain.idempotencyKey)).body).toMatchObject({

@@ -94,6 +94,13 @@ export const consoleRights: readonly Rights[] = [
       form: formAgain,
     }),
   ),
+  row('consoleRemoveEntryPage', 'GET /console/entries/remove', { access: 'admin' }),
+  gravely(
+    row('consoleRemoveEntry', 'POST /console/entries/remove', {
+      access: 'admin',
+      form: formAgain,
+    }),
+  ),
   row('consoleAgent', `GET ${agents}`, { access: 'owner' }),
   ofOwner('consoleActivity', '/activity', 'reads'),
   ofOwner('consoleEvents', '/events', 'reads'),

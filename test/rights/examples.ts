@@ -1,7 +1,7 @@
 /** A request for each row that reaches what its guards stand in front of, and its outcome. */
 import { stylesheet } from '../../src/web/layout/assets.ts'
 import { birthBody } from '../harness.ts'
-import { CLIENT, KEEPER, REPLACING } from './world.ts'
+import { CLIENT, ENTRY, KEEPER, REPLACING } from './world.ts'
 
 export interface Example {
   /** A stream would never end: it is asked for its head alone. */
@@ -205,6 +205,8 @@ export const examples: Readonly<Record<string, Example>> = {
   consoleRemovePasskey: { fields: { id: 'none' }, outcome: 'not_found' },
   consoleDeleteAccountPage: page,
   consoleDeleteAccount: refusedForm('400', { agents: 'leave', typed: 'another' }),
+  consoleRemoveEntryPage: { query: `entry=${ENTRY}`, outcome: '200' },
+  consoleRemoveEntry: refusedForm('400', { entry: ENTRY }),
   consoleAgent: page,
   consoleActivity: page,
   consoleRollBackPage: page,

@@ -9,6 +9,8 @@ export type Access =
   | 'operator-token'
   /** Whoever is signed in. */
   | 'session'
+  /** Whoever is signed in to an administrator's account. */
+  | 'admin'
   /** Whoever is signed in to the account that holds the agent. */
   | 'owner'
   | 'listed-address'
@@ -70,4 +72,4 @@ export const takesToken = ({ access }: Rights): boolean =>
   access === 'either-token' || access === 'operator-token'
 
 export const takesSession = ({ access }: Rights): boolean =>
-  access === 'session' || access === 'owner'
+  access === 'session' || access === 'admin' || access === 'owner'

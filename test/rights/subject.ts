@@ -5,8 +5,8 @@ import { checkDocumented } from '../documented.ts'
 import { type Answer, answerOf, freshKey, incomingOf, type SentHeaders } from '../harness.ts'
 import { asDeclared, type Doors, openDoors, type Replace } from './doors.ts'
 import { examples, pathOf } from './examples.ts'
-import type { Rights } from './rights.ts'
-import type { World } from './world.ts'
+import { type Rights, takesSession } from './rights.ts'
+import { ENTRY, type World } from './world.ts'
 
 export const LISTED = 'https://app.example'
 export const PUBLIC = 'http://home.example'
@@ -91,22 +91,23 @@ export const bearer = (token: string): Headers => ({ authorization: `Bearer ${to
 /** Asked by somebody whose sessions nothing else needs. */
 const endsSessions = new Set(['consoleSignOut', 'consoleEndOtherSessions'])
 
-async function rightful({ access, operationId }: Rights, world: World): Promise<Headers> {
+async function rightful(row: Rights, world: World): Promise<Headers> {
+  const { access, operationId } = row
   if (access === 'idempotency-key') return { 'idempotency-key': freshKey() }
   if (access === 'either-token' || access === 'operator-token') {
     return bearer(world.mine.operatorToken)
   }
-  if (access !== 'session' && access !== 'owner') return {}
+  if (!takesSession(row)) return {}
   return { cookie: endsSessions.has(operationId) ? await world.signIn() : world.visits.mine }
 }
 
 /** The type and the text of what a row is sent. */
-function payload(row: Rights, { body, fields }: Sent, fresh: number) {
+function payload(row: Rights, { body, fields }: Sent, fresh: number, entry: string) {
   const example = examples[row.operationId]
   const isForm = row.form || example?.type === FORM_TYPE
   const type = isForm ? FORM_TYPE : 'application/json'
   const text = isForm
-    ? new URLSearchParams(fields ?? example?.fields).toString()
+    ? new URLSearchParams(fields ?? example?.fields).toString().replace(ENTRY, entry)
     : example?.body && JSON.stringify(example.body(fresh))
   const sent = body ?? text
   return { type: sent === undefined ? {} : { 'content-type': type }, sent }
@@ -132,9 +133,10 @@ export function subjectOf(
   async function ask(sent: Sent = {}): Promise<Answer> {
     const fresh = world.fresh(row.operationId)
     const { setting = 'open', agentId = world.mine.agentId, query = shown(fresh), from } = sent
-    const { type, sent: body } = payload(row, sent, fresh)
+    const { type, sent: body } = payload(row, sent, fresh, world.entry())
     const credential = sent.as ?? (await rightful(row, world))
-    const url = pathOf(row.path, agentId) + (query ? `?${query}` : '')
+    const search = query ? `?${query.replace(ENTRY, world.entry())}` : ''
+    const url = pathOf(row.path, agentId) + search
     const method = example?.method ?? row.method
     const headers = { ...type, ...example?.headers, ...credential, ...sent.headers }
     const incoming = incomingOf(method, url, { headers, ...(from !== undefined && { from }) })

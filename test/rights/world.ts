@@ -9,6 +9,7 @@ import type { Identity } from '../../src/store/port/home.ts'
 import type { Change } from '../../src/store/port/keeping/memories.ts'
 import type { KeyBounds } from '../../src/store/port/keys.ts'
 import type { Store } from '../../src/store/port/store.ts'
+import { NIL_ID, newId, successor } from '../../src/uuid.ts'
 import { createAccount, PASSWORD } from '../accounts.ts'
 import {
   type Answer,
@@ -30,6 +31,9 @@ const HOUR_MS = 3_600_000
 
 /** A client that registered once. */
 export const CLIENT = { id: 'a-client', redirectUri: 'https://client.example/back' }
+
+/** In examples, stands for the id of the world's entry. */
+export const ENTRY = 'the-entry'
 
 /** The text of another tenant: nobody else may ever see it. */
 export const SECRET = 'the text of another tenant'
@@ -79,6 +83,8 @@ export interface World {
   readonly signIn: () => Promise<string>
   /** All that is kept, as text to compare. */
   readonly state: () => Promise<string>
+  /** The id of an entry of the gateway. */
+  readonly entry: () => string
   /** Rises by one with each request of the operation. */
   readonly fresh: (operationId: string) => number
   /** Tokens and statuses as they were in the beginning, and memories to change. */
@@ -141,7 +147,7 @@ async function stateOf(service: TestService, all: readonly Born[], emails: reado
     memories,
     kept: await Promise.all(all.map((born) => keptBy(store, born))),
     sessions: (await Promise.all(sessions)).flat().map(({ id }) => id),
-    lastArrival: await store.lastArrival(),
+    entries: (await store.listEntries({ limit: 1_000 })).map(({ id }) => id),
   })
 }
 
@@ -225,6 +231,16 @@ async function giveKeys({ store, now }: TestService, born: Born, tokens: Partial
 
 const freshToken = (): string => tokenFrom('agent', randomBytes(32))
 
+/** An entry that is there: another, if it was removed. */
+async function keepEntry({ store, now }: TestService, id: string): Promise<string> {
+  const before = successor(id)
+  const [found] = await store.listEntries({ before, limit: 1 })
+  if (found?.id === id) return id
+  const left = { feed: 'garden', room: 'shepit-wall', text: 'left', identity: 'Atlas' }
+  const more = { identityType: 'ai', details: '{}', labels: [], createdAt: now() }
+  return store.leaveEntry({ id: newId(now(), randomBytes), ...left, ...more })
+}
+
 const registerClient = ({ store, now }: TestService) =>
   store.keepRecord(
     {
@@ -246,6 +262,7 @@ export async function openWorld(
   const service = await openService(engine, { ...unbounded, ...env })
   const { store, call, birth } = service
   for (const email of [KEEPER, STRANGER, GUEST]) await createAccount(service, email)
+  await store.setAdmin(KEEPER, true)
   const replaced = await birth({ email: KEEPER, password: PASSWORD })
   const mine = await renewOperator(service, replaced, KEEPER)
   const paused = await renewOperator(
@@ -285,7 +302,9 @@ export async function openWorld(
     ended: freshToken(),
   }
   const pausedKey = freshToken()
+  let entry = NIL_ID
   const restore = async () => {
+    entry = await keepEntry(service, entry)
     await Promise.all([
       setBack(mine, 'active'),
       setBack(other, 'active'),
@@ -311,6 +330,7 @@ export async function openWorld(
     renewed: String(renewed.body.token),
     visits,
     signIn: () => signInTo(service, GUEST),
+    entry: () => entry,
     fresh: spares.fresh,
     state: () => stateOf(service, [mine, paused, other], [KEEPER, STRANGER]),
     restore,

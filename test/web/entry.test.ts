@@ -20,8 +20,8 @@ const entryOf = (feed: string, changes: Partial<Entry> = {}, details = {}): Entr
 })
 
 const shown = async (entry: Entry, changes: Partial<Shown> = {}): Promise<string> => {
-  const more = { room: 'memory-garden', symbol: undefined, now: NOON, whole: false, ...changes }
-  return String(await showEntry({ entry, ...more }))
+  const place = { room: 'memory-garden', symbol: undefined, now: NOON }
+  return String(await showEntry({ entry, ...place, whole: false, isRemovable: false, ...changes }))
 }
 
 const feeds = [

@@ -14,11 +14,15 @@ const METADATA = { noted: '<noted>' }
 
 let service: TestService
 let operator: Operator
+let entry: string
 beforeAll(async () => {
   service = await openService(embedded, { PUBLIC_URL: 'https://home.example' })
   operator = await openConsole(service, { name: NAME, purpose: PURPOSE })
   const body = { key: 'plan', text: TEXT, metadata: METADATA, expectedVersion: 0 }
   await service.call('POST', memoryPath, { token: operator.born.token, body })
+  await service.store.setAdmin(operator.email, true)
+  const left = await service.call('POST', '/api/shepit', { body: { text: TEXT, identity: NAME } })
+  entry = (left.body.whisper as { id: string }).id
 })
 afterAll(() => service.close())
 
@@ -33,6 +37,7 @@ const shown = async (path: string): Promise<string> => {
   const at = path
     .replace('/console/agents/:agent', operator.agent)
     .replace(':client', 'claude-code')
+    .replace('/entries/remove', `/entries/remove?entry=${entry}`)
   const { status, text } = await operator.get(/memory(\/\w+)?$/.test(at) ? `${at}?key=plan` : at)
   // A link that was never given is void, and so is a page that no program led to.
   const void_ = { '/console/recover': 410, '/console/consent': 400 }[at]
@@ -49,6 +54,7 @@ test.each([
   ['/console', [NAME, PURPOSE]],
   ['/console/agents/:agent', [NAME, PURPOSE]],
   ['/console/agents/:agent/erase', [NAME]],
+  ['/console/entries/remove', [NAME, TEXT]],
   ['/console/agents/:agent/memory', [TEXT, METADATA.noted]],
   ['/console/agents/:agent/memories', [TEXT]],
   ['/console/agents/:agent/memory/edit', [TEXT, JSON.stringify(METADATA)]],

@@ -1,6 +1,6 @@
 /**
  * Commands on this host's data, by its owner: `agent-home operator-key`, `account recover`,
- * `gateway list` and `gateway remove`.
+ * `account admin`, `gateway list` and `gateway remove`.
  */
 import { randomBytes } from 'node:crypto'
 import { addressOfService, boundsOf, loadConfig } from '../../config.ts'
@@ -78,18 +78,36 @@ const recovered = (email: string): string =>
   `Whoever opens this link within ${LINK_MINUTES} minutes sets another password for ${email}, once, and removes its passkeys. It is on standard output, and nowhere else: give it to the operator alone.
 `
 
+function emailOf(given: string): string {
+  if (!given.includes('@')) throw usage('An account is named by its e-mail address.')
+  return given.toLowerCase()
+}
+
+const noAccount = (email: string, { location }: Host) =>
+  missing(`No account ${email} in ${location}.`)
+
 export async function accountRecover({ args: [given = ''], options }: Given): Promise<Report> {
-  const email = given.toLowerCase()
-  if (!email.includes('@')) throw usage('An account is named by its e-mail address.')
+  const email = emailOf(given)
   const base = baseOf(options.url)
   const secret = randomBytes(LINK_BYTES).toString('base64url')
   const expiresAt = Date.now() + LINK_MINUTES * MINUTE_MS
   return onHost(async (host) => {
     const { outcome } = await host.recoverAccount(email, hashLink(secret), expiresAt)
-    if (outcome === 'missing') throw missing(`No account ${email} in ${host.location}.`)
+    if (outcome === 'missing') throw noAccount(email, host)
     const link = linkTo(base, secret)
     const value = { email, link, expiresAt: new Date(expiresAt) }
     return { value, text: `${link}\n`, note: recovered(email) }
+  })
+}
+
+export async function accountAdmin({ args: [given = ''], flags }: Given): Promise<Report> {
+  const email = emailOf(given)
+  const admin = !flags.has('revoke')
+  return onHost(async (host) => {
+    const { outcome } = await host.setAdmin(email, admin)
+    if (outcome === 'missing') throw noAccount(email, host)
+    const may = admin ? 'may remove' : 'may no longer remove'
+    return { value: { email, admin }, text: `${email} ${may} entries of the rooms.\n` }
   })
 }
 

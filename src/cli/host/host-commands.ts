@@ -42,6 +42,15 @@ export const hostCommands: readonly Ungrouped[] = [
     load: async () => (await import('./data.ts')).accountRecover,
   },
   {
+    name: 'account admin',
+    summary: 'let an operator account remove entries of the rooms',
+    details:
+      'Lets whoever is signed in to the operator account remove entries of the rooms on their pages. Takes effect at once, whether or not the service is running. The account sees nothing of other accounts and their agents.',
+    parameters: [{ name: 'EMAIL' }],
+    options: [{ name: 'revoke', summary: 'no longer' }],
+    load: async () => (await import('./data.ts')).accountAdmin,
+  },
+  {
     name: 'gateway list',
     summary: 'list gateway entries, newest first',
     options: [

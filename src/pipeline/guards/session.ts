@@ -20,6 +20,17 @@ export const session: Guard<WithSessions, object, SignedIn> = {
   },
 }
 
+/** A session whose account is an administrator; for others there is no such page. */
+export const admin: Guard<WithSessions, object, SignedIn> = {
+  name: 'admin',
+  errors: [...session.errors, 'not_found'],
+  async run(request, deps) {
+    const found = await session.run(request, deps)
+    if (!found.session.isAdmin) throw problem('not_found')
+    return found
+  },
+}
+
 /** The operator of the agent in the path. */
 export interface OfOwner extends Identified {
   /** The home's newest event at that moment: the page shows at least this state. */

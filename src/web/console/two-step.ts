@@ -7,14 +7,15 @@ import { type Answer, redirect } from '../../http/call.ts'
 import type { Fields } from '../../http/form.ts'
 import { endpoint } from '../../pipeline/endpoint.ts'
 import { again, type Sent } from '../../pipeline/guards/form.ts'
+import { session } from '../../pipeline/guards/session.ts'
 import { WRITE_ERRORS } from '../../pipeline/problem.ts'
-import { refusalNote, type Typed, untouched } from '../layout/fields.ts'
+import { refusalNote, type Typed } from '../layout/fields.ts'
 import { type Html, nothing, type Page, showPage } from '../layout/page.ts'
 import { agentPath } from '../layout/paths.ts'
 import { proof, recentSignIn } from './account/recent-sign-in.ts'
 import { type AgentPage, showAgentPage } from './agent-page.ts'
 import { agentForm, agentPage, type Queried, type Query } from './endpoints.ts'
-import { formForSignedIn, forSignedIn, withInput } from './guards.ts'
+import { forAnyone, formForAnyone, withInput } from './guards.ts'
 import type { AgentVisit, Visit, Workspace } from './workspace.ts'
 
 const PASSWORD = 'password'
@@ -131,10 +132,21 @@ interface AccountView extends Shown, Pick<Page, 'title' | 'place' | 'trail'> {}
 
 interface AccountTwoStep extends TwoStep<Visit, AccountView> {
   readonly path: string
+  /** Gives the initial values of the fields. */
+  readonly query?: z.ZodObject<Record<string, z.ZodString>>
+  readonly who?: typeof session
 }
 
 /** For the account itself; always needs a recent sign-in. */
-export function accountTwoStep({ operationId, path, view, send, errors = [] }: AccountTwoStep) {
+export function accountTwoStep({
+  operationId,
+  path,
+  query,
+  who = session,
+  view,
+  send,
+  errors = [],
+}: AccountTwoStep) {
   async function show(visit: Visit, workspace: Workspace, typed: Typed): Promise<Answer> {
     const shown = await view(visit, workspace, typed)
     const asked = await proof(PASSWORD, visit, workspace, typed)
@@ -150,14 +162,15 @@ export function accountTwoStep({ operationId, path, view, send, errors = [] }: A
     operationId: `${operationId}Page`,
     method: 'GET',
     path,
-    guards: forSignedIn,
-    handle: (visit, workspace: Workspace) => show(visit, workspace, untouched),
+    guards: [...forAnyone, who],
+    ...(query && { query }),
+    handle: (visit, workspace: Workspace) => show(visit, workspace, { values: visit.query ?? {} }),
   })
   const form = endpoint({
     operationId,
     method: 'POST',
     path,
-    guards: [...formForSignedIn, again(withInput(show)), recentSignIn(PASSWORD)],
+    guards: [...formForAnyone, who, again(withInput(show)), recentSignIn(PASSWORD)],
     errors: [...WRITE_ERRORS, 'invalid_body', ...errors],
     handle: async (visit, workspace: Workspace) =>
       redirect(visit.call, await send(visit, workspace)),

@@ -5,6 +5,7 @@ export const AGENTS = '/console'
 export const BIRTH = '/console/birth'
 export const ACCOUNT = '/console/account'
 export const ROOMS = '/#rooms'
+export const REMOVE_ENTRY = '/console/entries/remove'
 
 const HERE = 'http://here'
 

@@ -6,6 +6,7 @@ import type { Entry } from '../../store/port/gateway.ts'
 import { symbolIds } from '../../symbols.ts'
 import { glyph } from '../layout/glyphs.ts'
 import { type Html, nothing } from '../layout/page.ts'
+import { REMOVE_ENTRY } from '../layout/paths.ts'
 import { when } from '../layout/words.ts'
 import { plant, seedling } from './plants.ts'
 
@@ -21,6 +22,8 @@ export interface Shown {
   readonly symbol: string | undefined
   readonly now: number
   readonly whole: boolean
+  /** By who looks at it. */
+  readonly isRemovable: boolean
 }
 
 export const symbolOf = (entry: Entry): string | undefined => {
@@ -100,22 +103,29 @@ const plantOf = ({ entry, symbol, now }: Shown) => ({
   ageMs: now - entry.createdAt,
 })
 
+const removal = (shown: Shown): Html =>
+  shown.isRemovable
+    ? html`<p><a class="button quiet" href="${REMOVE_ENTRY}?entry=${shown.entry.id}">Remove<span class="away"> what <bdi>${nameOf(shown)}</bdi> left</span></a></p>`
+    : nothing
+
 /** The drawing, and the text beside or below it. */
-const drawn = (drawing: Html, said: Html): Html => html`${drawing}<div class="said">${said}</div>`
+const drawn = (shown: Shown, drawing: Html, said: Html): Html =>
+  html`${drawing}<div class="said">${said}${removal(shown)}</div>`
 
 const trace = (shown: Shown): Html =>
-  drawn(plant(plantOf(shown)), html`${words(shown)}${by(shown)}`)
+  drawn(shown, plant(plantOf(shown)), html`${words(shown)}${by(shown)}`)
 
 function seed(shown: Shown): Html {
   const { type = 'thought', tags = [] } = detailsOf(shown.entry)
   return drawn(
+    shown,
     seedling(plantOf(shown), tags.length),
     html`<p class="kind">${type}</p>${words(shown)}${tagLinks(tags, shown.whole)}${by(shown)}`,
   )
 }
 
 const whisper = (shown: Shown): Html =>
-  drawn(shown.symbol ? glyph(shown.symbol) : nothing, html`${words(shown)}${by(shown)}`)
+  drawn(shown, shown.symbol ? glyph(shown.symbol) : nothing, html`${words(shown)}${by(shown)}`)
 
 function sought(seeking: readonly string[], whole: boolean): Html {
   const { shown, more } = someOf(seeking, whole)
@@ -131,7 +141,7 @@ function contact(shown: Shown): Html {
   const as = type && isVisible(type) ? html`As <bdi>${shownName(type)}</bdi>. ` : nothing
   const what = sought(seeking, shown.whole)
   const said = as === nothing && what === nothing ? nothing : html`<p class="dim">${as}${what}</p>`
-  return drawn(glyph('dykh'), html`${arrival}${said}`)
+  return drawn(shown, glyph('dykh'), html`${arrival}${said}`)
 }
 
 const views: Readonly<

@@ -22,7 +22,7 @@ import { type Typed, untouched } from '../layout/fields.ts'
 import { glyph } from '../layout/glyphs.ts'
 import { type Html, nothing, showPage } from '../layout/page.ts'
 import { signs } from './documents.ts'
-import { showEntry, symbolOf } from './entry.ts'
+import { type Shown, showEntry, symbolOf } from './entry.ts'
 import { asks, bodyOf, leaveForm } from './form.ts'
 import { feeds, type Room, roomList } from './room-list.ts'
 import { type SiteContext, visitorOf } from './site.ts'
@@ -151,16 +151,14 @@ async function bloomOf({ store }: SiteContext, entry: Entry): Promise<string | u
   return seed ? symbolOf(seed) : symbolOf(entry)
 }
 
-const showEntries = (site: SiteContext, room: Room, entries: readonly Entry[], whole: boolean) =>
+const showEntries = (
+  site: SiteContext,
+  entries: readonly Entry[],
+  about: Pick<Shown, 'room' | 'whole' | 'isRemovable'>,
+) =>
   Promise.all(
     entries.map(async (entry) =>
-      showEntry({
-        entry,
-        room: room.id,
-        symbol: await bloomOf(site, entry),
-        now: site.clock(),
-        whole,
-      }),
+      showEntry({ ...about, entry, symbol: await bloomOf(site, entry), now: site.clock() }),
     ),
   )
 
@@ -217,12 +215,14 @@ async function entriesOf(
   site: SiteContext,
   room: Room,
   { entries, next, tag, live, whole }: Awaited<ReturnType<typeof asked>>,
+  isRemovable: boolean,
 ): Promise<Html> {
+  const about = { room: room.id, whole, isRemovable }
   return html`<p class="strangers">What follows was written by strangers, under any name they chose.</p>
 <p class="away" role="status" id="news"></p>
 <div id="entries" data-room="${live ? room.id : ''}" data-live="waits">${
     entries.length > 0
-      ? html`<ol class="entries ${whole ? 'whole' : room.id}">${await showEntries(site, room, entries, whole)}</ol>`
+      ? html`<ol class="entries ${whole ? 'whole' : room.id}">${await showEntries(site, entries, about)}</ol>`
       : html`<p class="empty">Nothing is here yet.</p>`
   }</div>
 ${older(next, tag)}`
@@ -237,7 +237,7 @@ async function show(
   const found = await asked(site, room, query)
   const session = await visitorOf(call, site)
   const about = isPart(query) || !found.live ? nothing : aboutRoom(room.id)
-  const left = html`<div class="left">${about}${await entriesOf(site, room, found)}</div>`
+  const left = html`<div class="left">${about}${await entriesOf(site, room, found, session?.isAdmin ?? false)}</div>`
   return showPage(call, site.secure, {
     title: room.name.en,
     session,

@@ -10,7 +10,7 @@ import {
 import { forms, formsAgain, secondLooks } from './forms.ts'
 import { keeping, keepingRefusals, strictness } from './headers.ts'
 import { browsers, listedOrigins, otherSites, readers } from './origins.ts'
-import { owners, sessions } from './sessions.ts'
+import { admins, owners, sessions } from './sessions.ts'
 import { addresses, anybody, offers, switchedOff } from './settings.ts'
 import {
   cookiesAlone,
@@ -54,7 +54,14 @@ const decidedAtTheDoor: readonly Part[] = [
 ]
 
 /** Decided by what an engine has stored. */
-const decidedByTheStore: readonly Part[] = [unchanged, storedTokens, otherTenants, sessions, owners]
+const decidedByTheStore: readonly Part[] = [
+  unchanged,
+  storedTokens,
+  otherTenants,
+  sessions,
+  admins,
+  owners,
+]
 
 export const parts: readonly Part[] = [...decidedAtTheDoor, ...decidedByTheStore]
 

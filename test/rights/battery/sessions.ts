@@ -23,6 +23,14 @@ export async function* sessions(subject: Subject): Faults {
   yield* expecting(subject, 'with the right session', letIn)
 }
 
+/** For who is no administrator, what is theirs is not there. */
+export async function* admins(subject: Subject): Faults {
+  const { row, world } = subject
+  if (row.access !== 'admin') return
+  const as = { cookie: world.visits.other }
+  yield* expecting(subject, 'with the session of no administrator', 'not_found', { as })
+}
+
 /** Another account's agent is as absent as one that never was. */
 export async function* owners(subject: Subject): Faults {
   const { row, world } = subject

@@ -12,7 +12,9 @@ const byToken = ({ row, world }: Subject): Sent[] => [
 const bySession = ({ row, world }: Subject): Sent[] => [
   { as: { cookie: world.visits.expired } },
   { as: { cookie: world.visits.signedOut } },
-  ...(row.access === 'owner' ? [{ as: { cookie: world.visits.other } }] : []),
+  ...(row.access === 'owner' || row.access === 'admin'
+    ? [{ as: { cookie: world.visits.other } }]
+    : []),
 ]
 
 export async function* unchanged(subject: Subject): Faults {

@@ -28,7 +28,7 @@ import {
 } from '../../layout/fields.ts'
 import { type Html, nothing, showPage } from '../../layout/page.ts'
 import { note } from '../../layout/parts.ts'
-import { ACCOUNT, SIGN_IN } from '../../layout/paths.ts'
+import { ACCOUNT, ROOMS, SIGN_IN } from '../../layout/paths.ts'
 import { when } from '../../layout/words.ts'
 import { formForSignedIn, forSignedIn } from '../guards.ts'
 import { type Offered, offeredAt, PASSKEYS } from '../passkeys/ceremony.ts'
@@ -164,6 +164,7 @@ async function showAccount(
     place: 'account',
     body: html`<h1>Account</h1>
 <p class="lead"><bdi>${session.email}</bdi></p>
+${session.isAdmin ? html`<p>This account removes entries of <a href="${ROOMS}">the rooms</a>, on their pages.</p>` : nothing}
 ${news}${refusalNote(typed)}
 ${sessionList(all, session, now)}
 ${passkeyList(passkeys, offeredAt(call, workspace), now)}

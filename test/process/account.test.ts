@@ -1,4 +1,4 @@
-/** `agent-home account recover`: a one-time link from whoever owns the host. */
+/** `agent-home account`: what whoever owns the host decides about an operator account. */
 import { afterEach, expect, test } from 'vitest'
 import { birthBody, freshKey } from '../harness.ts'
 import { dropDatabases } from './nodes.ts'
@@ -14,7 +14,7 @@ const email = 'Keeper@example.org'
 
 const run = (options: Launch, ...args: string[]) => launch({ ...options, args }).ended
 
-async function bear({ url }: Server): Promise<void> {
+async function bear({ url }: Pick<Server, 'url'>): Promise<void> {
   const { status } = await fetch(`${url}/api/agents/birth`, {
     method: 'POST',
     headers: { 'idempotency-key': freshKey(), 'content-type': 'application/json' },
@@ -69,3 +69,38 @@ test('while it does not run the link is made too, for where it will be', async (
   expect(nobody).toMatchObject({ code: 4, stdout: '' })
   expect((await run(options, 'account', 'recover', 'keeper')).code).toBe(2)
 })
+
+test.each(places)(
+  'on $name, an account is an administrator at the service that runs, and no longer',
+  async ({ place }) => {
+    const options = await place()
+    const { url } = await serve(options)
+    await bear({ url })
+    await fetch(`${url}/api/garden`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ text: 'rude' }),
+    })
+    const fields = { email, password: 'correct horse battery' }
+    const signedIn = await submit(`${url}/console/sign-in`, fields)
+    const cookie = (signedIn.headers.get('set-cookie') ?? '').split(';')[0] ?? ''
+    const mayRemove = async () => {
+      const room = await fetch(`${url}/rooms/consciousness-garden`, {
+        headers: { accept: 'text/html', cookie },
+      })
+      return (await room.text()).includes('href="/console/entries/remove?entry=')
+    }
+    expect(await mayRemove()).toBe(false)
+    const named = await run(options, 'account', 'admin', email)
+    const words = 'keeper@example.org may remove entries of the rooms.\n'
+    expect(named).toMatchObject({ code: 0, stdout: words })
+    expect(await mayRemove()).toBe(true)
+    const revoked = await run(options, 'account', 'admin', email, '--revoke', '--json')
+    expect(revoked.code).toBe(0)
+    expect(JSON.parse(revoked.stdout)).toEqual({ email: 'keeper@example.org', admin: false })
+    expect(await mayRemove()).toBe(false)
+    const nobody = await run(options, 'account', 'admin', 'nobody@example.org')
+    expect(nobody).toMatchObject({ code: 4, stdout: '' })
+    expect((await run(options, 'account', 'admin', 'keeper')).code).toBe(2)
+  },
+)
