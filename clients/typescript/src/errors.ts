@@ -195,8 +195,8 @@ class HistoryDiffers extends HomeError {
 }
 
 /**
- * Another event is where one was remembered, or an event is not the one that was chained: somebody
- * changed, dropped or inserted something. Whoever can change the database can; nobody else.
+ * Another event is where one was remembered, or an event is not the one that was chained: an event
+ * was changed, dropped or inserted, which takes write access to the database.
  *
  * ```ts
  * const remembered = { id: 1, hash: '00'.repeat(32) }
@@ -213,8 +213,8 @@ export class HistoryChanged extends HistoryDiffers {
 }
 
 /**
- * The home is older than what was remembered: a backup was restored. What happened since then is
- * gone. Whoever knows that accepts it: `check({ accept: true })`.
+ * The home is older than what was remembered: a backup was restored. Everything after the backup is
+ * gone. Accept the home as it is now with `check({ accept: true })`.
  *
  * ```ts
  * const remembered = { id: 900, hash: '00'.repeat(32) }

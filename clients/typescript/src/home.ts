@@ -214,8 +214,8 @@ export class Home extends Batches {
   }
 
   /**
-   * Memories that answer a question, or have some of these words; best first. What is in "double
-   * quotes" must stand as it is there.
+   * Memories that answer a question or contain any of its words, best match first. A phrase in
+   * "double quotes" must occur as it is.
    *
    * ```ts
    * for await (const { key, text, snippet } of home.search('Which step comes first?')) {

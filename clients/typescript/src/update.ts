@@ -22,7 +22,7 @@ interface Updated {
   write(key: string, text: string, options: WriteOptions): Promise<Memory>
 }
 
-/** Tries of an update: whoever loses so often contends with something that never rests. */
+/** Attempts of an update. More conflicts in a row mean that another writer never pauses. */
 const MOST_CONFLICTS = 200
 
 const CONFLICT_BACKOFF = { first: 10, most: 1_000 }

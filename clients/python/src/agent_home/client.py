@@ -508,7 +508,7 @@ class AgentHome:
         limit: int | None = None,
         **call: Unpack[Call],
     ) -> Iterator[wire.MemoryHit]:
-        """Memories that answer a question, or have some of these words; best first.
+        """Memories that answer a question or contain any of its words, best match first.
 
         What is in "double quotes" must stand as it is there. By `meaning` too, or by meaning alone
         where the question is empty; without `match`.

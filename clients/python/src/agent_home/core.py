@@ -100,7 +100,7 @@ def _same_content(found: Memory, text: str, metadata: Metadata) -> bool:
     return found.text == text and same(found.metadata, metadata)
 
 
-#: Tries of an update: whoever loses so often contends with something that never rests.
+#: Attempts of an update. More conflicts in a row mean that another writer never pauses.
 _MOST_CONFLICTS = 200
 
 _AT_ONCE = 100
@@ -487,7 +487,7 @@ class Core:
                 for block in blocks:
                     message = _message_of(block.decode(errors="replace"))
                     event = _event_in(message)
-                    # Before it is given: whoever stops there has seen it.
+                    # Set before the yield: a caller who stops there resumes after this event.
                     seen = message.get("id", seen)
                     if event:
                         idle = 0

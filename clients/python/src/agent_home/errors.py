@@ -154,8 +154,7 @@ class _HistoryDiffers(HomeError):
 class HistoryChanged(_HistoryDiffers):
     """Another event is where one was remembered, or an event is not the one that was chained.
 
-    Somebody changed, dropped or inserted something. Whoever can change the database can; nobody
-    else.
+    An event was changed, dropped or inserted, which takes write access to the database.
     """
 
     def __init__(self, remembered: Link, found: Link) -> None:
@@ -169,7 +168,7 @@ class HistoryChanged(_HistoryDiffers):
 class TurnedBack(_HistoryDiffers):
     """The home is older than what was remembered: a backup was restored.
 
-    What happened since then is gone. Whoever knows that accepts it: `check(accept=True)`.
+    Everything after the backup is gone. Accept the home as it is now with `check(accept=True)`.
     """
 
     def __init__(self, remembered: Link, found: Link) -> None:

@@ -8,7 +8,7 @@ import { isHashed, keyOf, metadataOf } from './keys.ts'
 import { isBelow, type Place } from './places.ts'
 import { batchesOf } from './steps.ts'
 
-/** Whoever finds others at work so often contends with somebody who never rests. */
+/** More conflicts in a row mean that another writer never pauses. */
 const MOST_TRIES = 50
 
 const BACKOFF = { first: 10, most: 1_000 }
