@@ -8,7 +8,7 @@ import { type Ask, type Connections, statement } from '../engine/connections.ts'
 import { run } from '../engine/run.ts'
 import { eventOf, type HeadRow, headOf, remainsOf, saveHeads, saveLog } from './effects.ts'
 import { type HomeRow, holdHome, saveHome } from './homes.ts'
-import { chainOf, GIVEN_UP } from './log.ts'
+import { chainOf, GIVEN_UP, isAmong } from './log.ts'
 
 const selectHead = statement<HeadRow>(`
   SELECT key, id, version, created_at, updated_at, deleted, size, pinned, protected, n
@@ -27,7 +27,7 @@ const giveUp = statement(`
 const relink = statement(`
   UPDATE log l SET previous = t.previous
   FROM unnest($2::BIGINT[], $3::BIGINT[]) AS t (n, previous)
-  WHERE l.agent_id = $1 AND l.n = ANY($2::BIGINT[]) AND l.n = t.n`)
+  WHERE l.agent_id = $1 AND ${isAmong('SELECT unnest($2::BIGINT[])')} AND l.n = t.n`)
 
 async function remove(ask: Ask, agentId: string, { gone, relinked }: Erased<Link>): Promise<void> {
   const places = gone.map(({ n }) => n)

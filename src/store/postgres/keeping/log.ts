@@ -13,10 +13,18 @@ import { statement } from '../engine/connections.ts'
 /**
  * The log row with a given number. Joined directly, the planner may read the whole log of a home
  * that it believes to be small; OFFSET prevents that, and unlike LIMIT costs no plan node. Updates
- * name rows in arrays for the same reason.
+ * list rows ({@link isAmong}) for the same reason.
  */
 export const rowAt = (agentId: string, place: string): string =>
   `LATERAL (SELECT * FROM log WHERE agent_id = ${agentId} AND n = ${place} OFFSET 0)`
+
+/**
+ * Whether the log row `l` is one of those that the query `numbers` lists. Before version 17
+ * PostgreSQL reads a home that it believes to be small from the first to the last of a list.
+ */
+export const isAmong = (numbers: string): string => `
+  l.n = ANY(ARRAY(${numbers})) AND l.n BETWEEN
+    (SELECT min(n) FROM (${numbers}) AS t (n)) AND (SELECT max(n) FROM (${numbers}) AS t (n))`
 
 /** The current version of the memory `m` of the agent $1. */
 export const CURRENT = `LEFT JOIN ${rowAt('$1', 'm.n')} AS v ON true`
@@ -61,13 +69,13 @@ export const chainOf = (heads: string, most: string): string => `
 export const GIVEN_UP = `
   gone AS (
     DELETE FROM log l USING held h
-    WHERE l.agent_id = $1 AND l.n = ANY(ARRAY(SELECT n FROM aged)) AND l.kept
+    WHERE l.agent_id = $1 AND ${isAmong('SELECT n FROM aged')} AND l.kept
       AND l.n < h.first_event
     RETURNING l.size
   ),
   bared AS (
     UPDATE log l SET kept = false, salt = NULL, metadata = NULL, text = NULL FROM held h
-    WHERE l.agent_id = $1 AND l.n = ANY(ARRAY(SELECT n FROM aged)) AND l.kept
+    WHERE l.agent_id = $1 AND ${isAmong('SELECT n FROM aged')} AND l.kept
       AND l.n >= h.first_event
     RETURNING l.size
   ),

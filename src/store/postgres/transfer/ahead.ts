@@ -8,7 +8,7 @@ import { BLOCK } from '../../rows.ts'
 import { type Ask, type Connections, statement } from '../engine/connections.ts'
 import { ADMITTED, MAY } from '../identities.ts'
 import { type HomeRow, holdHome } from '../keeping/homes.ts'
-import { beneath, lowestPlace } from '../keeping/log.ts'
+import { beneath, isAmong, lowestPlace } from '../keeping/log.ts'
 
 const NOW = '(extract(epoch FROM now()) * 1000)::BIGINT'
 
@@ -51,11 +51,12 @@ const giveUp = statement<{ place: number }>(`
  * reuse the numbers once the record is gone.
  */
 const dropSome = statement<{ n: number }>(`
-  DELETE FROM log WHERE agent_id = $1 AND n = ANY(ARRAY(
+  WITH next AS (
     SELECT n FROM log WHERE agent_id = $1 AND n >= $4::BIGINT AND n < $2::BIGINT + ${BLOCK}
       AND EXISTS (SELECT 1 FROM staged_imports WHERE ${GIVEN_UP})
     ORDER BY n LIMIT ${AT_ONCE}
-  )) RETURNING n`)
+  )
+  DELETE FROM log l WHERE l.agent_id = $1 AND ${isAmong('SELECT n FROM next')} RETURNING l.n`)
 
 const forget = statement<{ place: number }>(
   `DELETE FROM staged_imports WHERE ${GIVEN_UP} RETURNING place`,

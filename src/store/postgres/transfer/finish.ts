@@ -16,6 +16,7 @@ import { type Ask, statement } from '../engine/connections.ts'
 import { run } from '../engine/run.ts'
 import { chain, eventOf, type Found, type Head, saveHeads, saveLog } from '../keeping/effects.ts'
 import { type HomeRow, holdHome, saveHome } from '../keeping/homes.ts'
+import { isAmong } from '../keeping/log.ts'
 import type { Grown } from '../keeping/prune.ts'
 import { type Ahead, takeOver } from './ahead.ts'
 import { happenedAt, headRowOf } from './import-rows.ts'
@@ -46,15 +47,15 @@ interface Linked extends Taken {
   readonly hash: Uint8Array
 }
 
-/** Named in the array too: joined with the list alone, the planner may read the whole log. */
+/** Listed too: joined with the list alone, the planner may read the whole log. */
 const number = statement(`
   UPDATE log l SET n = t.n, hash = t.hash
   FROM unnest($2::BIGINT[], $3::BIGINT[], $4::BYTEA[]) AS t (was, n, hash)
-  WHERE l.agent_id = $1 AND l.n = ANY($2::BIGINT[]) AND l.n = t.was`)
+  WHERE l.agent_id = $1 AND ${isAmong('SELECT unnest($2::BIGINT[])')} AND l.n = t.was`)
 
 /** What staged rows were committed to. */
 const contentsAt = statement<{ n: number; content: Uint8Array | null }>(
-  'SELECT n, content FROM log WHERE agent_id = $1 AND n = ANY($2::BIGINT[])',
+  `SELECT n, content FROM log l WHERE agent_id = $1 AND ${isAmong('SELECT unnest($2::BIGINT[])')}`,
 )
 
 /** Rewrites a staged row as the next version of its key, whatever it was staged as. */
@@ -65,7 +66,7 @@ const follow = statement(`
   FROM unnest($3::BIGINT[], $4::BIGINT[], $5::BIGINT[], $6::BIGINT[], $7::TEXT[], $8::BIGINT[],
       $9::BIGINT[], $10::BIGINT[], $11::TEXT[], $12::BYTEA[])
     AS t (was, n, previous, version, memory_id, created_at, updated_at, happened_at, operation, hash)
-  WHERE l.agent_id = $1 AND l.n = ANY($3::BIGINT[]) AND l.n = t.was`)
+  WHERE l.agent_id = $1 AND ${isAmong('SELECT unnest($3::BIGINT[])')} AND l.n = t.was`)
 
 interface Doing extends Pick<Importing, 'identity' | 'order' | 'now'> {
   readonly ask: Ask

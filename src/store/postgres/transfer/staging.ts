@@ -27,6 +27,7 @@ import {
   type LogRow,
   saveLog,
 } from '../keeping/effects.ts'
+import { isAmong } from '../keeping/log.ts'
 import { type Ahead, mayGoOn } from './ahead.ts'
 import { earlierRow, isPin, newestOf, newestRow, nextRow, type Place } from './import-rows.ts'
 
@@ -78,11 +79,12 @@ export async function headsUnder(
 }
 
 const removeRows = statement(`
-  DELETE FROM log WHERE agent_id = $1 AND n = ANY(ARRAY(
+  WITH staged AS (
     SELECT l.n FROM unnest($2::BIGINT[], $3::BIGINT[]) AS t (first, last) CROSS JOIN LATERAL (
       SELECT n FROM log WHERE agent_id = $1 AND n >= t.first AND n <= t.last OFFSET 0
     ) AS l
-  ))`)
+  )
+  DELETE FROM log l WHERE l.agent_id = $1 AND ${isAmong('SELECT n FROM staged')}`)
 
 export const removeStretches = (
   ask: Ask,
