@@ -6,16 +6,16 @@
  *   node bench/scale.ts [--quick] [--agents 200000]
  */
 import { execFile } from 'node:child_process'
-import { createHash, randomUUID } from 'node:crypto'
+import { createHash, randomBytes, randomUUID } from 'node:crypto'
 import { statSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArgs, promisify } from 'node:util'
 import pg from 'pg'
-import { v7 as uuidv7 } from 'uuid'
 import { hashToken, tokenFrom } from '../src/pipeline/tokens.ts'
 import { openStore } from '../src/store/open.ts'
 import type { Identity } from '../src/store/port/home.ts'
 import type { Store, StoreOptions } from '../src/store/port/store.ts'
+import { newId } from '../src/uuid.ts'
 import { createPostgres } from '../test/postgres/server.ts'
 import { MAIN, startHomeOn } from './home.ts'
 import { TEXT_BYTES, textOf } from './load/dialect.ts'
@@ -53,10 +53,12 @@ interface Member {
   readonly identity: Identity
 }
 
+const idNow = (): string => newId(Date.now(), randomBytes)
+
 const memberOf = (n: number): Member => ({
   n,
   identity: {
-    ...{ agentId: uuidv7(), kind: 'agent', status: 'active' },
+    ...{ agentId: idNow(), kind: 'agent', status: 'active' },
     tokenHash: hashToken(tokenOf(n)),
   },
 })
@@ -72,7 +74,7 @@ const birthOf = ({ n, identity: { agentId, tokenHash } }: Member) => ({
 const write = (store: Store, { n, identity }: Member, expectedVersion: number) =>
   store.writeMemory(
     identity,
-    { id: uuidv7(), key: 'plan', text: textOf(n), metadata: '{}', expectedVersion },
+    { id: idNow(), key: 'plan', text: textOf(n), metadata: '{}', expectedVersion },
     Date.now(),
   )
 

@@ -66,6 +66,9 @@ export const createTemplate = (serverUrl: string): Promise<Database> => create(s
 /** A cluster cannot clone a database: there it is made anew, and prepared by this file of SQL. */
 const preparing = process.env.TEST_DATABASE_SQL
 
+/** Clones are empty. */
+export const isCluster = preparing !== undefined
+
 async function prepared(database: Database, sql: string): Promise<Database> {
   await prepareServer(hostsOf(database.url), () => {})
   const client = new pg.Client({ connectionString: database.url })

@@ -5,6 +5,7 @@ import type { Birth } from '../../src/store/port/home.ts'
 import type { Change } from '../../src/store/port/keeping/memories.ts'
 import type { NewSession } from '../../src/store/port/sessions.ts'
 import { stores } from '../harness.ts'
+import { isCluster } from '../postgres/databases.ts'
 import {
   HOUR_MS,
   NOON,
@@ -197,7 +198,8 @@ describe.each(stores)('commits on $name', (engine) => {
         'attached elsewhere': () => store.attachAgent(operator, other),
       }),
     ).toEqual({
-      created: 1,
+      // Where homes are on several servers, a sign-in is logged there after it was stored.
+      created: isCluster && engine.name !== 'sqlite' ? 2 : 1,
       found: 0,
       touched: 1,
       'none touched': 0,

@@ -20,6 +20,9 @@ export async function isSharded(read: Ask): Promise<boolean> {
   return found?.exists ?? false
 }
 
+/** A foreign key that is left out there, because accounts are not on the servers of the homes. */
+export const ACCOUNT_OF_AGENT = 'agents_account_id_fkey'
+
 const homeOf = statement<{ agent_id: string }>(
   'SELECT agent_id FROM token_homes WHERE token_hash = $1',
 )

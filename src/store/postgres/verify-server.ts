@@ -21,6 +21,7 @@ import { breaksConnection, translate } from './engine/faults.ts'
 import { hostsOf, locationOf } from './engine/hosts.ts'
 import { run } from './engine/run.ts'
 import { EVENT, EVENT_COLUMNS } from './keeping/homes.ts'
+import { ACCOUNT_OF_AGENT, isSharded } from './sharded.ts'
 import { SNAPSHOT } from './transfer/export.ts'
 
 /** Versions that an import brought have numbers below zero, and are no events. */
@@ -101,13 +102,20 @@ async function checkSchema(ask: Ask): Promise<readonly Violation[]> {
   const { tables, columns, names } = partsIn(schemaOf('postgres'))
   const rows = await ask(partsFound, tables, names)
   const found = new Set(rows.map(({ part }) => part))
-  const differing = found.symmetricDifference(new Set([...columns, ...names]))
+  const made = new Set([...columns, ...names])
+  if (await isSharded(ask)) made.delete(ACCOUNT_OF_AGENT)
+  const differing = found.symmetricDifference(made)
   const parts = new Set([...differing].map((part) => part.replace(/ .*/, '')))
   return faultOf('the schema is not the one that this program makes', parts)
 }
 
 /** What only this engine stores. */
 const ownPromises: readonly Promised[] = [
+  {
+    fault: 'an agent belongs to an account that is not there',
+    wrong: `SELECT agent_id FROM agents
+      WHERE account_id IS NOT NULL AND account_id NOT IN (SELECT id FROM accounts)`,
+  },
   {
     fault: 'a row of the log can be found by nobody',
     wrong: `SELECT l.agent_id || ' n=' || l.n FROM log l JOIN homes h ON h.agent_id = l.agent_id

@@ -17,7 +17,7 @@ import {
   temporaryDirectory,
   write,
 } from '../../harness.ts'
-import { cloneDatabase } from '../../postgres/databases.ts'
+import { cloneDatabase, isCluster } from '../../postgres/databases.ts'
 
 const MANY = { READS_PER_MINUTE: '0', WRITES_PER_MINUTE: '0', CONTROLS_PER_MINUTE: '0' }
 
@@ -108,7 +108,7 @@ function inFile(): Lived {
   }
 }
 
-async function onServer(): Promise<Lived> {
+async function onServer(live: (place: string) => Promise<void>): Promise<Lived> {
   const server = inject('postgresUrl')
   const database = await cloneDatabase(server, inject('postgresTemplate'))
   let copy: typeof database | undefined
@@ -117,6 +117,7 @@ async function onServer(): Promise<Lived> {
     async damaged(sql) {
       await copy?.drop()
       copy = await cloneDatabase(server, database.name)
+      if (isCluster) await live(copy.url)
       const client = new pg.Client({ connectionString: copy.url })
       await client.connect()
       // Without its triggers, which check references.
@@ -144,9 +145,7 @@ async function onServer(): Promise<Lived> {
   }
 }
 
-export async function liveOn(engine: Engine): Promise<Lived> {
-  const lived = engine.name === 'sqlite' ? inFile() : await onServer()
-  const url = engine.name === 'sqlite' ? `sqlite:${lived.place}` : lived.place
+async function live(engine: Engine, url: string): Promise<void> {
   const database = { url, directory: async () => '', drop: async () => {} }
   const service = await openService({ ...engine, fresh: async () => database }, MANY)
   const first = await service.birth(account)
@@ -162,5 +161,11 @@ export async function liveOn(engine: Engine): Promise<Lived> {
   await service.call('POST', '/console/sign-in', { headers: form, body })
   await visit(service)
   await service.close()
+}
+
+export async function liveOn(engine: Engine): Promise<Lived> {
+  const isFile = engine.name === 'sqlite'
+  const lived = isFile ? inFile() : await onServer((place) => live(engine, place))
+  await live(engine, isFile ? `sqlite:${lived.place}` : lived.place)
   return lived
 }

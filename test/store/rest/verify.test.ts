@@ -128,6 +128,10 @@ const damages: readonly (readonly [string, Damage])[] = [
   ['cannot be read', 'DROP TABLE passkeys'],
   ['refers to one that is not there', `UPDATE agents SET account_id = 'nobody'`],
   [
+    'an account that is not there',
+    { sqlite: null, postgres: `UPDATE agents SET account_id = 'nobody'` },
+  ],
+  [
     'the schema is not the one',
     { sqlite: `DROP TRIGGER entry_composted`, postgres: `DROP FUNCTION find_kindred` },
   ],
