@@ -39,6 +39,31 @@ describe('what needs attention', () => {
     expect(faults).toEqual([])
   })
 
+  test('who is connected is told beside it, and since when the chain is unbroken', async () => {
+    const { page, born, agent, faults } = await operator('connected@example.org')
+    await write(at.house, born.token, 'plan', 'x')
+    const keys = ['desk', 'laptop', 'unused'].map((name) =>
+      at.house.call('POST', '/api/agents/me/keys/named', {
+        token: born.operatorToken,
+        body: { name, access: 'read' },
+      }),
+    )
+    const tokens = (await Promise.all(keys)).map(({ body }) => String(body.token))
+    await page.goto(agent)
+    const programs = page.getByRole('region', { name: 'Connected programs' })
+    await programs.getByText('No program with a key of its own yet.').waitFor()
+    for (const token of tokens.slice(0, 2)) await at.house.call('GET', '/api/agents/me', { token })
+    await page.reload()
+    await programs.getByText('laptop').waitFor()
+    expect((await programs.getByRole('listitem').allInnerTexts()).toSorted()).toEqual([
+      expect.stringMatching(/^desk reads\s*called just now$/),
+      expect.stringMatching(/^laptop reads\s*called just now$/),
+    ])
+    await page.getByText(/^\d events, an unbroken chain since \d+ \w+ \d{4}$/).waitFor()
+    expect(await barriers(page)).toEqual([])
+    expect(faults).toEqual([])
+  })
+
   test('the person’s own pause is no warning', async () => {
     const { page, born, agent } = await operator('paused@example.org')
     const body = { status: 'paused' }

@@ -174,6 +174,15 @@ function chainFacts(chain: ShownChain, oldest: HomeEvent | undefined): Html {
 <p class="hint">The head is a hash of the newest event and of all before it. Keep it somewhere else, and you can tell later whether an event was changed or removed, or the home was set back to an older state; <code>agent-home check</code> does that for you. <strong id="checked" role="status"></strong></p>`
 }
 
+/** Of a home's whole log, in a few words. */
+export async function unbroken(workspace: Workspace, identity: Identity): Promise<Html> {
+  const { head, base } = await findHead(workspace, identity)
+  const [oldest] = (await eventsAfter(workspace, identity, base.id)).events
+  return oldest
+    ? html`<p class="dim">${plural(head.id - base.id, 'event')}, an unbroken chain since ${onDay(oldest.createdAt)}</p>`
+    : nothing
+}
+
 /** Escaped, so that no name in it ends the element. */
 const json = (value: unknown): Html =>
   html`${raw(JSON.stringify(value).replaceAll('<', '\\u003c'))}`

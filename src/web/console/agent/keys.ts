@@ -142,7 +142,7 @@ ${fold({
 </section>`
 }
 
-const rights = { read: 'reads', write: 'reads and writes' } as const
+export const rights = { read: 'reads', write: 'reads and writes' } as const
 
 /** The program that it was granted to, by what is known of it. */
 const byClient = ({ client, createdAt }: NamedKey, now: number): Html =>

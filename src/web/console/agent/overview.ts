@@ -1,12 +1,14 @@
 /** /console/agents/<id>: recent activity, charts, what needs attention, and the form that pauses it. */
 import { html, raw } from 'hono/html'
 import { z } from 'zod'
+import { findKeys } from '../../../home/keys.ts'
 import { statusChange } from '../../../home/profile.ts'
 import { refusal } from '../../../home/refusal.ts'
 import { type Answer, redirect } from '../../../http/call.ts'
 import { lazily } from '../../../lazily.ts'
 import { validateBody } from '../../../pipeline/validate.ts'
 import { DAYS_KEPT, type DayOfActivity, dayOf, type Today } from '../../../store/port/activity.ts'
+import type { NamedKey } from '../../../store/port/keys.ts'
 import { refusalNote, type Typed, untouched } from '../../layout/fields.ts'
 import { type Html, nothing } from '../../layout/page.ts'
 import { agentPath, consolePath } from '../../layout/paths.ts'
@@ -15,11 +17,15 @@ import { type FoundAgent, findAgent, showAgentPage, tabPath } from '../agent-pag
 import { agentForm, agentPage } from '../endpoints.ts'
 import { withInput } from '../guards.ts'
 import type { AgentVisit, Workspace } from '../workspace.ts'
+import { unbroken } from './activity.ts'
 import { concernList, concernsOf, rateConcerns } from './attention.ts'
 import { connectSection, firstWrite, firstWritePath } from './connect.ts'
 import { type Feed, newestRuns, type Run, runList } from './feed.ts'
+import { rights } from './keys.ts'
 
 const RECENT = 8
+
+const PROGRAMS = 5
 
 const SOME = { prefix: '', order: 'key', limit: 1, whole: false, maxBytes: 1 } as const
 
@@ -70,13 +76,31 @@ ${fact('Refused today', number(refusals))}
 </dl>`
 }
 
-const recent = (feed: Feed, runs: readonly Run[]): Html => html`<section
+const recent = (feed: Feed, runs: readonly Run[], chain: Html): Html => html`<section
 aria-labelledby="recent">
 <div class="headed"><h2 id="recent">Recent events</h2><a href="${tabPath(feed.agentId, 'activity')}">All activity</a></div>
 <div id="events" data-live="waits">${
   runs.length > 0 ? runList(feed, runs) : html`<p class="empty">Nothing happened yet.</p>`
-}</div>
+}${chain}</div>
 </section>`
+
+const lastUse = ({ lastUsedAt = 0 }: NamedKey): number => lastUsedAt
+
+const connection = (key: NamedKey, now: number): Html =>
+  html`<li class="row"><span class="grow"><strong><bdi>${key.name}</bdi></strong> <span class="dim">${rights[key.access]}</span></span><span class="dim">called ${when(lastUse(key), now)}</span></li>`
+
+/** The named keys that programs use, the last used first. */
+function connections(agentId: string, keys: readonly NamedKey[], now: number): Html {
+  const used = keys.filter(lastUse).toSorted((a, b) => lastUse(b) - lastUse(a))
+  return html`<section aria-labelledby="connected">
+<div class="headed"><h2 id="connected">Connected programs</h2><a href="${tabPath(agentId, 'connect')}">Connect a program</a></div>
+<div id="programs" data-live>${
+    used.length > 0
+      ? html`<ul class="rows">${used.slice(0, PROGRAMS).map((key) => connection(key, now))}</ul>`
+      : html`<p class="empty">No program with a key of its own yet.</p>`
+  }${used.length > PROGRAMS ? html`<p><a href="${tabPath(agentId, 'keys')}">All ${used.length} that were used</a></p>` : nothing}</div>
+</section>`
+}
 
 const WIDTH = 300
 const HEIGHT = 80
@@ -182,6 +206,8 @@ async function showAgent(
   const agent = await findAgent(workspace, identity)
   const seen = await look(visit, workspace)
   const { runs } = await newestRuns(workspace, identity, { rows: RECENT })
+  const keys = await findKeys(workspace, identity)
+  const chain = await unbroken(workspace, identity)
   const now = workspace.clock()
   const feed = { agentId, me: visit.session.email, time: (at: number) => when(at, now) }
   const waits = isNew(agent, seen)
@@ -196,8 +222,8 @@ async function showAgent(
 ${waits || first ? firstWrite(agentId, seen.someKey) : nothing}
 ${await concerns(agent, seen, workspace)}
 ${waits ? connectSection(agentId) : facts(agent, seen, now)}
-<div class="halves overview">${recent(feed, runs)}
-${waits ? nothing : chart(seen.days)}</div>`,
+<div class="halves overview">${recent(feed, runs, chain)}
+${waits ? nothing : html`<div>${connections(agentId, keys, now)}${chart(seen.days)}</div>`}</div>`,
   })
 }
 
