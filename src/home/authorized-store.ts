@@ -134,6 +134,9 @@ export function authorizedStore(store: HomeStore, clock: () => number): HomeStor
     listDeleted: allowed(listRefused, (identity, query) =>
       store.listDeleted(identity, narrowed(identity, query)),
     ),
+    listBranches: allowed(listRefused, (identity, query) =>
+      store.listBranches(identity, narrowed(identity, query)),
+    ),
     searchMemories: allowed(listRefused, (identity, query) =>
       store.searchMemories(identity, narrowed(identity, query)),
     ),

@@ -83,6 +83,10 @@ const rows: { readonly [Verb in keyof HomeStore]: Row } = {
     right: 'reads',
     ask: (home, as, prefix) => home.listDeleted(as, { prefix, limit: 1 }),
   },
+  listBranches: {
+    right: 'reads',
+    ask: (home, as, prefix) => home.listBranches(as, { prefix, limit: 1 }),
+  },
   searchMemories: {
     right: 'reads',
     ask: (home, as, prefix) => home.searchMemories(as, { q: 'x', prefix, limit: 1 }),

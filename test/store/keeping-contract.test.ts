@@ -183,6 +183,26 @@ describe.each(stores)('keeping on $name', (engine) => {
     expect(await page(3)).toMatchObject({ versions: [{}, {}, { version: 1 }], next: undefined })
   })
 
+  test('keys are a tree, parted by dots, of the memories that are there', async () => {
+    const { agent } = await fixture.agent()
+    const branches = async (prefix = '', limit = 10) => {
+      const answer = await fixture.store().listBranches(agent, { prefix, limit })
+      return answer.outcome === 'branches'
+        ? answer.branches.map((each) => `${each.prefix} ${each.memories}`)
+        : answer
+    }
+    expect(await branches()).toEqual([])
+    for (const key of ['a.b.c', 'a.b', 'a.d', 'a-b.x', 'a', 'B_1.y', '.z', 'c.', 'gone.x']) {
+      await fixture.write(agent, { key })
+    }
+    await change(agent, remove(1, 'gone.x'))
+    expect(await branches()).toEqual(['. 1', 'B_1. 1', 'a-b. 1', 'a. 3', 'c. 1'])
+    expect(await branches('', 2)).toEqual(['. 1', 'B_1. 1'])
+    expect(await branches('a.')).toEqual(['a.b. 1'])
+    expect(await branches('a')).toEqual(['a-b. 1', 'a. 3'])
+    expect(await branches('a.b.')).toEqual([])
+  })
+
   test('what was deleted is listed by key while it can be restored, with who deleted it', async () => {
     const { agent, operator } = await fixture.agent()
     const deleted = async (after?: string, limit = 10, prefix = '') => {
@@ -533,6 +553,7 @@ describe.each(stores)('keeping on $name', (engine) => {
     expect(await fixture.store().readVersion(forged, 'plan', 1)).toEqual(revoked)
     expect(await fixture.store().listVersions(forged, 'plan', undefined, 1)).toEqual(revoked)
     expect(await fixture.store().listDeleted(forged, { prefix: '', limit: 1 })).toEqual(revoked)
+    expect(await fixture.store().listBranches(forged, { prefix: '', limit: 1 })).toEqual(revoked)
     expect(await fixture.store().eventsAfter(forged, 0, 1)).toEqual(revoked)
     expect(await fixture.store().recordEvent(forged, 'export', NOON)).toBe(false)
     expect(await change(operator, remove(1))).toMatchObject({ outcome: 'changed' })

@@ -197,7 +197,7 @@ interface HomeParts extends HomeBounds {
   readonly searcher: Searcher
   readonly importMemories: HomeStore['importMemories']
   readonly eraseAgent: ReturnType<typeof eraseAgentVerb>
-  readonly keeping: Omit<MemoryStore, 'listDeleted' | 'protectMemory'> &
+  readonly keeping: Omit<MemoryStore, 'listBranches' | 'listDeleted' | 'protectMemory'> &
     Omit<EventStore, 'listEvents' | 'readHead'>
   readonly reading: Asked<typeof readsOfLog>
   readonly writing: Asked<ReturnType<typeof tokenWrites>>
@@ -307,6 +307,7 @@ function homeVerbs(
     writeMemory: noting(keeping.writeMemory),
     changeMemories: noting(keeping.changeMemories),
     listMemories: noting(keeping.listMemories),
+    listBranches: noting(reading.listBranches),
     listDeleted: noting(reading.listDeleted),
     readVersion: noting(keeping.readVersion),
     listVersions: noting(keeping.listVersions),

@@ -89,7 +89,7 @@ async function forgotten<T extends { readonly outcome: string }>(
 const keepingVerbs = (
   parts: Parts,
   { memories, eventsAfter, changedHomes, read, writer, searcher } = parts,
-): Omit<MemoryStore, 'listDeleted' | 'protectMemory'> &
+): Omit<MemoryStore, 'listBranches' | 'listDeleted' | 'protectMemory'> &
   SearchStore &
   Omit<EventStore, 'listEvents' | 'readHead'> => ({
   readMemory: (identity, key) => read(() => memories.read(identity, key)),

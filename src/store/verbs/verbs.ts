@@ -4,6 +4,7 @@ import { type EntriesWanted, type EntrySummary, SHOWN_CHARS } from '../port/host
 import { accountReads, accountWrites } from './accounts.ts'
 import { activityReads } from './activity.ts'
 import { agentReads, agentWrites } from './agents.ts'
+import { branchReads } from './branches.ts'
 import { controlWrites, type LogEvent } from './controls.ts'
 import { deletedReads } from './deleted.ts'
 import { type EventStatements, eventReads } from './event-pages.ts'
@@ -48,6 +49,7 @@ const reads = {
   ...agentReads,
   ...hostReads,
   ...keyReads,
+  ...branchReads,
   ...deletedReads,
   ...oauthReads,
   ...passkeyReads,

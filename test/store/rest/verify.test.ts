@@ -71,7 +71,11 @@ const damages: readonly (readonly [string, Damage])[] = [
   ['belongs to no memory', `DELETE FROM memories WHERE key = 'pinned'`],
   [
     'an agent that is not there',
-    `UPDATE log SET agent_id = 'nobody' WHERE (agent_id, n) IN (SELECT agent_id, n FROM log LIMIT 1)`,
+    {
+      sqlite: `UPDATE log SET agent_id = 'nobody' WHERE n = (SELECT n FROM log LIMIT 1)`,
+      postgres: `INSERT INTO log (agent_id, n, kept, operation, updated_at)
+        VALUES ('nobody', 1, false, 'write', 0)`,
+    },
   ],
   ['events of a home are missing', `DELETE FROM log WHERE operation = 'rename'`],
   ['events of a home are missing', `UPDATE homes SET last_event = last_event + 1`],
@@ -126,7 +130,7 @@ const damages: readonly (readonly [string, Damage])[] = [
     },
   ],
   ['cannot be read', 'DROP TABLE passkeys'],
-  ['refers to one that is not there', `UPDATE agents SET account_id = 'nobody'`],
+  ['refers to one that is not there', `UPDATE sessions SET account_id = 'nobody'`],
   [
     'an account that is not there',
     { sqlite: null, postgres: `UPDATE agents SET account_id = 'nobody'` },

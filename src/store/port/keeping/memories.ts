@@ -288,6 +288,21 @@ export type DeletedAnswer =
     }
   | Refused
 
+/** The memories whose keys begin with `prefix`, which ends with a dot. */
+export interface Branch {
+  readonly prefix: string
+  readonly memories: number
+}
+
+export interface BranchesQuery {
+  readonly prefix: string
+  readonly limit: number
+}
+
+export type BranchesAnswer =
+  /** By prefix. */
+  { readonly outcome: 'branches'; readonly branches: readonly Branch[] } | Refused
+
 /** All versions, all but the current one, or a list. */
 export type Erasure = 'all' | 'history' | readonly number[]
 
@@ -318,6 +333,8 @@ export interface MemoryStore {
   ): Promise<ChangesAnswer>
   listMemories(identity: Identity, query: MemoriesQuery): Promise<MemoriesAnswer>
   listDeleted(identity: Identity, query: DeletedQuery): Promise<DeletedAnswer>
+  /** The keys below a prefix, by what they have up to the next dot. */
+  listBranches(identity: Identity, query: BranchesQuery): Promise<BranchesAnswer>
   /** The memory at an earlier version. */
   readVersion(identity: Identity, key: string, version: number): Promise<VersionAnswer>
   /** `before`: only lower versions. */

@@ -9,7 +9,7 @@ import type { SearchHit } from '../../../store/port/keeping/search.ts'
 import type { AgentVisit, Workspace } from '../workspace.ts'
 import type { Listing } from './listing.ts'
 
-const MEMORIES_PER_PAGE = 25
+export const MEMORIES_PER_PAGE = 25
 
 /** Enough for all texts and metadata of a page. */
 const PAGE_BYTES = 1_048_576

@@ -1,7 +1,10 @@
 /** The list of memories, on its own page and beside a memory. */
 import { html } from 'hono/html'
 import { fields } from '../../../fields.ts'
+import { refusal } from '../../../home/refusal.ts'
 import type { Answer } from '../../../http/call.ts'
+import type { Identity } from '../../../store/port/home.ts'
+import type { Branch } from '../../../store/port/keeping/memories.ts'
 import { hidden } from '../../layout/fields.ts'
 import { type Html, nothing } from '../../layout/page.ts'
 import { pages } from '../../layout/parts.ts'
@@ -9,7 +12,7 @@ import { agentPath } from '../../layout/paths.ts'
 import { number, plural, size, when } from '../../layout/words.ts'
 import { type AgentPage, type FoundAgent, findAgent, showAgentPage } from '../agent-page.ts'
 import type { AgentVisit, Workspace } from '../workspace.ts'
-import { type Found, findMemories, type Piece, type Row } from './found.ts'
+import { type Found, findMemories, MEMORIES_PER_PAGE, type Piece, type Row } from './found.ts'
 import {
   deletedPath,
   everything,
@@ -26,9 +29,26 @@ interface Pane {
   readonly found: Found
   /** Of all memories. */
   readonly count: number
+  /** Of the keys below the prefix, where there are many memories. */
+  readonly branches: readonly Branch[]
   readonly now: number
   /** The key of the memory next to the list. */
   readonly current?: string | undefined
+}
+
+/** Shown of a level of the tree. */
+const BRANCHES = 30
+
+/** Most lists fit on a page, and their keys show no tree. */
+async function findBranches(
+  { store }: Workspace,
+  identity: Identity,
+  { q, prefix }: Listing,
+): Promise<readonly Branch[]> {
+  if (q.trim()) return []
+  const found = await store.listBranches(identity, { prefix, limit: BRANCHES })
+  if (found.outcome !== 'branches') throw refusal(found)
+  return found.branches
 }
 
 export async function findPane(
@@ -41,9 +61,13 @@ export async function findPane(
     findAgent(workspace, visit.identity),
     findMemories(visit, workspace, listing),
   ])
-  const { agentId } = visit.identity
+  const { identity } = visit
+  const { agentId } = identity
   const count = agent.memoryCount
-  return { agent, pane: { agentId, listing, found, count, now: workspace.clock(), current } }
+  const isMany = count > MEMORIES_PER_PAGE
+  const branches = isMany ? await findBranches(workspace, identity, listing) : []
+  const now = workspace.clock()
+  return { agent, pane: { agentId, listing, found, count, branches, now, current } }
 }
 
 export const pinMark: Html = html`<span class="pin">Pinned</span>`
@@ -167,10 +191,32 @@ function pagesOf({ agentId, found: { back, on }, listing }: Pane): Html {
   return pages('Pages', link(back, before), link(on, after))
 }
 
-const together = (
-  agentId: string,
-): Html => html`<p class="several" role="group" aria-label="With those that are selected">
+const isBranch = (prefix: string): boolean => prefix.endsWith('.')
+
+/** The way to this level of the tree of keys, and what is below it. */
+function tree({ agentId, listing, branches }: Pane): Html {
+  const { prefix, order } = listing
+  if (branches.length === 0 && !isBranch(prefix)) return nothing
+  const to = (at: string, words: string): Html =>
+    html`<a href="${listPath(agentId, { ...everything, order, prefix: at })}">${words}</a>`
+  const dots = [...prefix.matchAll(/\./g)].map(({ index }) => prefix.slice(0, index + 1))
+  const trail = [to('', 'All keys'), ...dots.map((at) => to(at, at))]
+  return html`<nav class="branches" aria-label="Keys by their parts"><p>${trail.map((each, at) => html`${at > 0 ? ' › ' : ''}${each}`)}</p>
+${
+  branches.length > 0
+    ? html`<ul>${branches.map((each) => html`<li>${to(each.prefix, each.prefix.slice(dots.at(-1)?.length ?? 0))} <span class="dim">${number(each.memories)}</span></li>`)}</ul>`
+    : nothing
+}${branches.length === BRANCHES ? html`<p class="hint">The first ${BRANCHES}: begin a key above to see others.</p>` : nothing}</nav>`
+}
+
+const everyPage: Html = html`<span class="check"><input type="checkbox" name="all" id="all" value="yes"><label for="all">All that match, on every page</label></span>`
+
+const together = ({
+  agentId,
+  found: { back, on },
+}: Pane): Html => html`<p class="several" role="group" aria-label="With those that are selected">
 <span class="selected"></span>
+${back || on ? everyPage : nothing}
 <button name="do" value="pin" class="quiet">Pin</button>
 <button name="do" value="unpin" class="quiet">Unpin</button>
 <button name="do" value="protect" class="quiet">Protect</button>
@@ -181,11 +227,12 @@ const together = (
 const rows = (pane: Pane): Html => html`<form method="post"
 action="${agentPath(pane.agentId)}/memories">${hidden('list', queryOf(pane.listing))}
 <ul class="memories">${pane.found.rows.map((each) => row(pane, each))}</ul>
-${together(pane.agentId)}</form>`
+${together(pane)}</form>`
 
 /** Updated live. */
 export const list = (pane: Pane): Html => html`<div id="list" data-live="waits">
 <p class="dim caption">${caption(pane)}${pane.found.rows.length > 1 ? html` <button type="button" class="plain" data-selects hidden>Select all${pane.found.back || pane.found.on ? html`<span class="away"> on this page</span>` : nothing}</button>` : nothing}</p>
+${tree(pane)}
 ${pane.found.rows.length > 0 ? rows(pane) : sorry(pane)}
 ${pagesOf(pane)}
 <p class="hint trail"><a href="${deletedPath(pane.agentId)}">Recently deleted</a></p>

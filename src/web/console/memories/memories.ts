@@ -16,8 +16,9 @@ import { showAgentPage } from '../agent-page.ts'
 import { agentPage } from '../endpoints.ts'
 import { versionIn } from '../memory/editor.ts'
 import type { AgentVisit, Workspace } from '../workspace.ts'
+import { findMemories } from './found.ts'
 import { finder, findPane, list, newButton } from './list-pane.ts'
-import { type Listing, listingIn, listingQuery, listPath, queryOf } from './listing.ts'
+import { deletedPath, type Listing, listingIn, listingQuery, listPath, queryOf } from './listing.ts'
 
 const NAME = 'memory.'
 
@@ -36,10 +37,34 @@ export const chosenIn = (sent: Fields): readonly Chosen[] =>
     ),
   )
 
+/** Of all that match; the rest match still. */
+const AT_ONCE = 1_000
+
+/** The selected ones, or all of the list that they were selected in. Throws `invalid_body`. */
+export async function findChosen(
+  visit: AgentVisit & Sent,
+  workspace: Workspace,
+): Promise<readonly Chosen[]> {
+  const { sent } = visit
+  if (sent.all !== 'yes') return chosenIn(sent)
+  const { q, prefix, pinned } = listingIn(sent.list)
+  const all: Chosen[] = []
+  for (let at: Listing | undefined = { q, prefix, pinned, order: 'key' }; at; ) {
+    const { rows, on } = await findMemories(visit, workspace, at)
+    all.push(...rows.map(({ key, version }) => ({ key, version })))
+    at = all.length < AT_ONCE ? on : undefined
+  }
+  return validateBody(chosen, all.slice(0, AT_ONCE))
+}
+
+/** Named in an address, to be undone at once. */
+const UNDONE_AT_ONCE = 100
+
 const DELETED = /^([\w.-]{1,100})~(\d{1,15})$/
 
-/** The list, with a note about the deleted memories and their versions. */
+/** The list, with a note about the deleted memories and their versions; of many, the list of these. */
 export function afterDelete(agentId: string, gone: readonly Chosen[], listing: Listing): string {
+  if (gone.length > UNDONE_AT_ONCE) return deletedPath(agentId)
   const path = listPath(agentId, listing)
   const deleted = gone.map(({ key, version }) => `${key}~${version}`).join(',')
   return `${path}${path.includes('?') ? '&' : '?'}deleted=${deleted}`

@@ -24,7 +24,7 @@ import { findAgent } from '../agent-page.ts'
 import { agentForm, agentPage } from '../endpoints.ts'
 import type { Workspace } from '../workspace.ts'
 import { listingIn, listPath, memoryIn } from './listing.ts'
-import { afterDelete, type Chosen, chosenIn, showListAgain } from './memories.ts'
+import { afterDelete, type Chosen, chosenIn, findChosen, showListAgain } from './memories.ts'
 
 /** The change was made already, because the form was sent twice. */
 function isDone(change: Change, fault: ChangeError): boolean {
@@ -111,10 +111,10 @@ export const severalForm = agentForm({
   path: `${agentPath(':agent')}/memories`,
   budget: 'writes',
   refuse: showListAgain,
-  errors: ['memory_not_found', 'batch_conflict', 'metadata_too_large'],
+  errors: ['memory_not_found', 'batch_conflict', 'metadata_too_large', 'overloaded'],
   async handle(visit, workspace) {
     const { call, identity, sent } = visit
-    const chosen = chosenIn(sent)
+    const chosen = await findChosen(visit, workspace)
     const verb = validateBody(asked, { do: sent.do, back: sent.back }).do
     await spendMore(visit, workspace, chosen.length - 1)
     const { agentId } = identity
@@ -215,8 +215,8 @@ export const severalDownload = agentForm({
   refuse: showListAgain,
   errors: ['overloaded'],
   async handle(visit, workspace) {
-    const { call, identity, sent } = visit
-    const chosen = chosenIn(sent)
+    const { call, identity } = visit
+    const chosen = await findChosen(visit, workspace)
     await spendMore(visit, workspace, chosen.length - 1)
     const { profile } = await findAgent(workspace, identity)
     const memories = await readTogether(workspace, identity, chosen)
