@@ -12,6 +12,7 @@ import {
   eventsRefused,
   listRefused,
   narrowed,
+  type Prefixed,
   prefixOf,
   readingRefused,
   wholeHomeRefused,
@@ -68,6 +69,20 @@ const forWriters = (store: HomeStore, allowed: Allow) => ({
     store.storeVectors,
   ),
 })
+
+/** A list holds what is under the prefix of the key. */
+function forLists(store: HomeStore, allowed: Allow) {
+  const under = <Query extends Prefixed, T>(verb: Verb<[query: Query], T>) =>
+    allowed<[query: Query], T>(listRefused, (identity, query) =>
+      verb(identity, narrowed(identity, query)),
+    )
+  return {
+    listMemories: under(store.listMemories),
+    listDeleted: under(store.listDeleted),
+    listBranches: under(store.listBranches),
+    searchMemories: under(store.searchMemories),
+  }
+}
 
 const forOperators = (store: HomeStore, allowed: Allow) => ({
   protectMemory: allowed(operators, store.protectMemory),
@@ -128,18 +143,7 @@ export function authorizedStore(store: HomeStore, clock: () => number): HomeStor
       store.exportMemories(identity, prefixOf(identity), history),
     ),
     countErasures: allowed(anybody, store.countErasures),
-    listMemories: allowed(listRefused, (identity, query) =>
-      store.listMemories(identity, narrowed(identity, query)),
-    ),
-    listDeleted: allowed(listRefused, (identity, query) =>
-      store.listDeleted(identity, narrowed(identity, query)),
-    ),
-    listBranches: allowed(listRefused, (identity, query) =>
-      store.listBranches(identity, narrowed(identity, query)),
-    ),
-    searchMemories: allowed(listRefused, (identity, query) =>
-      store.searchMemories(identity, narrowed(identity, query)),
-    ),
+    ...forLists(store, allowed),
     readMemory: allowed(readingRefused, store.readMemory),
     readVersion: allowed((identity, key) => readingRefused(identity, key), store.readVersion),
     listVersions: allowed((identity, key) => readingRefused(identity, key), store.listVersions),

@@ -34,7 +34,7 @@ export function changesRefused(identity: Identity, changes: readonly Change[]) {
 }
 
 /** Queries by prefix. */
-type Prefixed = Pick<MemoriesQuery, 'prefix'>
+export type Prefixed = Pick<MemoriesQuery, 'prefix'>
 
 /** A prefix outside the key's scope, where nothing would be found. */
 export function listRefused({ key }: Identity, { prefix }: Prefixed) {
