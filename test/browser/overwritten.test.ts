@@ -100,21 +100,22 @@ describe('memories that a key overwrote', () => {
     }
   }
 
-  test('seven clicks: found, who and what, taken back, and looked at', async () => {
+  test('five clicks: found, who and what, taken back, and looked at', async () => {
     const { page, faults, stored } = await open({ viewport: { width: 1280, height: 800 } })
     await page.goto('/console')
     const begun = performance.now()
     const { counted, click, type, read } = person(page)
     const link = (name: string | RegExp) => page.getByRole('link', { name })
-    await click(link('Atlas'))
-    await click(link(/^Memories/))
-    await page.waitForURL(/memories$/)
+    let checkedMs = 0
+    const check = async () => {
+      const start = performance.now()
+      expect(await overflows(page)).toBe(false)
+      expect(await barriers(page)).toEqual([])
+      checkedMs += performance.now() - start
+    }
     await page.keyboard.press('/')
     await type('project.plan')
-    await page
-      .getByText(/found in 951 memories/)
-      .first()
-      .waitFor()
+    await page.keyboard.press('Enter')
     await click(link(/^project\.plan/))
     await read(page.getByText('The key “importer” wrote version 2'))
     await click(link('What changed'))
@@ -122,17 +123,17 @@ describe('memories that a key overwrote', () => {
     await click(link('Take back what the key “importer” changed since…'))
     await read(page.getByText('9 memories would change: 8 restored, 1 deleted.'))
     expect(await page.locator('.differences del').count()).toBeGreaterThan(5)
-    expect(await overflows(page)).toBe(false)
-    expect(await barriers(page)).toEqual([])
+    await check()
     await click(page.getByRole('button', { name: 'Take back 9 changes' }))
     await read(page.getByText('Took back 9 changes: 8 memories restored, 1 deleted.'))
     await click(page.getByText(/^Rolled back 9 changes/))
     await page.getByRole('link', { name: 'project.plan' }).waitFor()
-    expect(await barriers(page)).toEqual([])
-    expect(counted).toEqual({ clicks: 7 })
+    const seconds = (performance.now() - begun - checkedMs) / 1000
+    await check()
+    expect(counted).toEqual({ clicks: 5 })
     await isRight(stored)
     expect(faults).toEqual([])
-    await tell('seconds from the agents to the end', () => (performance.now() - begun) / 1000)
+    await tell('seconds from the agents to the end', () => seconds)
   })
 
   test('by the key alone: everything that it did, and from there the same; a phone, no scripts', async () => {

@@ -98,6 +98,13 @@ describe('a page that is read', () => {
     await page.getByText('You are editing version 2.').waitFor()
     await page.getByLabel('Text', { exact: true }).pressSequentially('jk/e?')
     expect(await page.getByLabel('Text', { exact: true }).inputValue()).toContain('jk/e?')
+    await page.goto(`${agent}/settings`)
+    await page.keyboard.press('/')
+    await page.waitForURL(/\/console\/search$/)
+    await page.keyboard.type('rules')
+    await page.keyboard.press('Enter')
+    await page.getByRole('link', { name: /^rules/ }).click()
+    await page.getByRole('heading', { name: 'rules' }).waitFor()
     expect(faults).toEqual([])
   })
 

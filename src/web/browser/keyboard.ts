@@ -39,10 +39,11 @@ function step(by: number): void {
   next?.focus()
 }
 
-/** False if nothing visible has this key. */
+/** A field of the page before a link of the navigation. False if nothing visible has this key. */
 function press(key: string): boolean {
   const named = document.querySelectorAll<HTMLElement>(`[aria-keyshortcuts="${CSS.escape(key)}"]`)
-  const found = [...named].find((each) => each.checkVisibility())
+  const visible = [...named].filter((each) => each.checkVisibility())
+  const found = visible.find((each) => each instanceof HTMLInputElement) ?? visible[0]
   if (found instanceof HTMLInputElement) found.select()
   else found?.click()
   found?.focus()

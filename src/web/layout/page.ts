@@ -4,7 +4,7 @@ import { type Answer, answer, type Call } from '../../http/call.ts'
 import type { Session } from '../../store/port/sessions.ts'
 import { type BrowserModule, font, icon, roomsStylesheet, scriptOf, stylesheet } from './assets.ts'
 import { glyph } from './glyphs.ts'
-import { ACCOUNT, AGENTS, ROOMS, SIGN_IN } from './paths.ts'
+import { ACCOUNT, AGENTS, ROOMS, SEARCH, SIGN_IN } from './paths.ts'
 
 export type Html = ReturnType<typeof html>
 
@@ -54,7 +54,7 @@ export interface Page {
   readonly session?: Pick<Session, 'email'> | undefined
   readonly scripts?: readonly BrowserModule[]
   /** Its place in the navigation. */
-  readonly place?: 'agents' | 'account' | 'rooms'
+  readonly place?: keyof typeof places
   /** Breadcrumbs; the page itself is added from `here` or its title. */
   readonly trail?: readonly Crumb[]
   readonly here?: string
@@ -74,6 +74,7 @@ export interface Page {
 
 const places = {
   agents: { name: 'Agents', path: AGENTS },
+  search: { name: 'Search', path: SEARCH },
   rooms: { name: 'Rooms', path: ROOMS },
   account: { name: 'Account', path: ACCOUNT },
 } as const
@@ -81,14 +82,15 @@ const places = {
 const entry = (id: keyof typeof places, { place, session }: Page): Html =>
   html`<a href="${places[id].path}"${id === place ? html` aria-current="true"` : nothing}${
     id === 'account' && session ? html` title="${session.email}"` : nothing
-  }>${places[id].name}</a>`
+  }${id === 'search' ? html` aria-keyshortcuts="/"` : nothing}>${places[id].name}</a>`
 
 /** The same everywhere. Beside an agent, a phone has room for a menu of the rest alone. */
 const navigation = (
   page: Page,
 ): Html => html`<nav aria-label="Service">${entry('agents', page)}</nav>
 ${page.agent ? html`${page.agent}\n<button type="button" class="to-service" popovertarget="service">Menu</button>` : nothing}
-<nav class="service" id="service" aria-label="More"${page.agent ? html` popover` : nothing}>${entry('rooms', page)}
+<nav class="service" id="service" aria-label="More"${page.agent ? html` popover` : nothing}>${page.session ? entry('search', page) : nothing}
+${entry('rooms', page)}
 ${entry('account', page)}
 ${
   page.session

@@ -2,6 +2,7 @@
 
 export const SIGN_IN = '/console/sign-in'
 export const AGENTS = '/console'
+export const SEARCH = `${AGENTS}/search`
 export const BIRTH = '/console/birth'
 export const ACCOUNT = '/console/account'
 export const ROOMS = '/#rooms'

@@ -10,7 +10,7 @@ import { dayOf, type OwnedAgent } from '../../../store/port/activity.ts'
 import type { SearchHit } from '../../../store/port/keeping/search.ts'
 import { glyph } from '../../layout/glyphs.ts'
 import { type Html, nothing, showPage } from '../../layout/page.ts'
-import { AGENTS } from '../../layout/paths.ts'
+import { SEARCH } from '../../layout/paths.ts'
 import { forSignedIn } from '../guards.ts'
 import type { Visit, Workspace } from '../workspace.ts'
 import { isSearch, rowOf } from './found.ts'
@@ -21,14 +21,13 @@ import { everything, listPath } from './listing.ts'
 const MOST_AGENTS = 20
 const HITS_PER_AGENT = 5
 
-const PATH = `${AGENTS}/search`
-
 /** Also on the page of the agents. */
 export const searchForm = (
   q: string,
-): Html => html`<form method="get" role="search" class="finder" action="${PATH}"><div class="line">
+  focus = false,
+): Html => html`<form method="get" role="search" class="finder" action="${SEARCH}"><div class="line">
 <label class="away" for="q">Search the memories of all agents</label>
-<input id="q" name="q" type="search" value="${q}" maxlength="${fields.search.maxLength}" placeholder="Search the memories of all agents" autocomplete="off" dir="auto">
+<input id="q" name="q" type="search" value="${q}" maxlength="${fields.search.maxLength}" placeholder="Search the memories of all agents" autocomplete="off" dir="auto" aria-keyshortcuts="/"${focus ? html` autofocus` : nothing}>
 <button class="quiet">Search</button></div></form>`
 
 interface Answered {
@@ -70,7 +69,7 @@ const nobody = (q: string, count: number): Html =>
 export const searchPage = endpoint({
   operationId: 'consoleSearch',
   method: 'GET',
-  path: PATH,
+  path: SEARCH,
   guards: forSignedIn,
   query: z.object({ q: z.string().max(fields.search.maxLength).default('') }),
   errors: ['overloaded', 'invalid_token'],
@@ -89,9 +88,9 @@ export const searchPage = endpoint({
     return showPage(call, workspace.secure, {
       title: 'Search',
       session,
-      place: 'agents',
+      place: 'search',
       body: html`<h1>Search</h1>
-${searchForm(q)}
+${searchForm(q, q === '')}
 ${some.map((each) => section(each, q, now))}
 ${isSearch({ q }) && some.length === 0 ? nobody(q, agents.length) : nothing}
 ${found.length > MOST_AGENTS ? html`<p class="dim">The first ${MOST_AGENTS} of your agents were searched. Search the others on their own pages.</p>` : nothing}`,
