@@ -56,7 +56,7 @@ const PLACES = ['/console', '/#rooms', '/console/account']
 test('who is signed in sees their address as text, and the way out', async () => {
   const { text } = await shown({ session })
   const nav = insideOf(text, 'nav').join()
-  expect(linksIn(nav)).toEqual(PLACES)
+  expect(linksIn(nav)).toEqual(PLACES.toSpliced(1, 0, '/console/search'))
   expect(nav).toContain(' title="&lt;ada&gt;&amp;&quot;@example.org">Account</a>')
   expect(nav).toContain('<form method="post" action="/console/sign-out">')
 })
