@@ -227,9 +227,16 @@ async function sync(
   { meanwhile = [], killedAt }: Interruptions = {},
 ): Promise<Round | undefined> {
   let steps = 0
+  let isDead = false
+  /** Of what runs beside, nothing goes on after the end. */
+  const end = (): never => {
+    isDead = true
+    throw new Killed()
+  }
   // Requests beside each other: one may be the last, while another waits for what somebody does.
   const deeds: Promise<void>[] = []
   const before = async (): Promise<void> => {
+    if (isDead) end()
     const now = steps++
     for (const [at, deed] of meanwhile) {
       if (at !== now) continue
@@ -237,7 +244,7 @@ async function sync(
       deeds.push(done)
       await done
     }
-    if (now === killedAt) throw new Killed()
+    if (now === killedAt) end()
   }
   const folder = new Folder(world.directory)
   const state = openFolderState(join(world.directory, '.agent-home/state.db'))
@@ -258,9 +265,9 @@ async function sync(
       ...state,
       record(changes) {
         // A transaction is whole or not at all.
-        if (steps++ === killedAt) throw new Killed()
+        if (isDead || steps++ === killedAt) end()
         state.record(changes)
-        if (steps++ === killedAt) throw new Killed()
+        if (steps++ === killedAt) end()
       },
     },
     paths,
