@@ -1,18 +1,17 @@
 /** /console/agents/<id>: recent activity, charts, what needs attention, and the form that pauses it. */
-import { html, raw } from 'hono/html'
+import { html } from 'hono/html'
 import { z } from 'zod'
 import { findKeys } from '../../../home/keys.ts'
 import { statusChange } from '../../../home/profile.ts'
 import { refusal } from '../../../home/refusal.ts'
 import { type Answer, redirect } from '../../../http/call.ts'
-import { lazily } from '../../../lazily.ts'
 import { validateBody } from '../../../pipeline/validate.ts'
 import { DAYS_KEPT, type DayOfActivity, dayOf, type Today } from '../../../store/port/activity.ts'
 import type { NamedKey } from '../../../store/port/keys.ts'
 import { refusalNote, type Typed, untouched } from '../../layout/fields.ts'
 import { type Html, nothing } from '../../layout/page.ts'
 import { agentPath, consolePath } from '../../layout/paths.ts'
-import { number, plural, size, when } from '../../layout/words.ts'
+import { number, size, when } from '../../layout/words.ts'
 import { type FoundAgent, findAgent, showAgentPage, tabPath } from '../agent-page.ts'
 import { agentForm, agentPage } from '../endpoints.ts'
 import { withInput } from '../guards.ts'
@@ -102,17 +101,11 @@ function connections(agentId: string, keys: readonly NamedKey[], now: number): H
 </section>`
 }
 
-const WIDTH = 300
+/** Of a drawing, which is stretched to its place. */
 const HEIGHT = 80
-const STEP = WIDTH / DAYS_KEPT
+const STEP = 10
 
 const dateOf = (day: number): string => new Date(day * 86_400_000).toISOString().slice(0, 10)
-
-const short = lazily(
-  () => new Intl.DateTimeFormat('en', { day: 'numeric', month: 'short', timeZone: 'UTC' }),
-)
-
-const shortOf = (day: number): string => short().format(day * 86_400_000)
 
 /** Every day of the window, including days without calls. */
 function filled(days: readonly DayOfActivity[], first: number): DayOfActivity[] {
@@ -126,45 +119,28 @@ function filled(days: readonly DayOfActivity[], first: number): DayOfActivity[] 
 interface Series {
   readonly of: keyof Today
   readonly name: string
-  readonly one: string
 }
 
 const series: readonly Series[] = [
-  { of: 'writes', name: 'Writes', one: 'write' },
-  { of: 'reads', name: 'Reads', one: 'read' },
-  { of: 'conflicts', name: 'Conflicts', one: 'conflict' },
-  { of: 'refusals', name: 'Refused calls', one: 'refused call' },
+  { of: 'writes', name: 'Writes' },
+  { of: 'reads', name: 'Reads' },
+  { of: 'conflicts', name: 'Conflicts' },
+  { of: 'refusals', name: 'Refused calls' },
 ]
 
-/** The top of the scale: 1, 2 or 5 with zeros, at least `most`. */
-function topOf(most: number): number {
-  const power = 10 ** Math.floor(Math.log10(Math.max(1, most)))
-  return [1, 2, 5, 10].map((n) => n * power).find((n) => n >= most) ?? most
-}
+/** From the oldest day to this one; what there was is seen, however little. */
+const bar = (value: number, at: number, most: number): string =>
+  value === 0
+    ? ''
+    : `M${at * STEP + 1} ${HEIGHT}v-${Math.max(2, (value / most) * HEIGHT).toFixed(1)}h${STEP - 2}V${HEIGHT}z`
 
-function bar(value: number, i: number, top: number): string {
-  if (value === 0) return ''
-  const height = Math.max(2, (value / top) * HEIGHT)
-  return `<rect x="${(i * STEP + 1).toFixed(1)}" y="${(HEIGHT - height).toFixed(1)}" width="${STEP - 2}" height="${height.toFixed(1)}"/>`
-}
-
-/** Stretched to the available width; the labels around it are not. */
-const drawing = (values: readonly number[], top: number, said: string): Html =>
-  html`<svg viewBox="0 0 ${WIDTH} ${HEIGHT}" preserveAspectRatio="none" role="img" aria-label="${said}">${raw(
-    `<path class="rule" d="M0 .5H${WIDTH}M0 ${HEIGHT / 2}H${WIDTH}"/>${values.map((value, i) => bar(value, i, top)).join('')}<path class="ground" d="M0 ${HEIGHT - 0.5}H${WIDTH}"/>`,
-  )}</svg>`
-
-function plot({ of, name, one }: Series, days: readonly DayOfActivity[]): Html {
+function plot({ of, name }: Series, days: readonly DayOfActivity[]): Html {
   const values = days.map((day) => day[of])
   const total = values.reduce((sum, value) => sum + value, 0)
   const most = Math.max(...values)
-  const top = topOf(most)
-  const said = `${plural(total, one)} in ${DAYS_KEPT} days, at most ${number(most)} on one day`
   return html`<figure class="plot ${of}">
-<figcaption><strong>${name}</strong> <span class="dim">${number(total)}</span></figcaption>
-<div class="field-of"><span class="scale" aria-hidden="true"><span>${number(top)}</span><span>0</span></span>
-${drawing(values, top, said)}</div>
-<p class="axis dim" aria-hidden="true"><span>${shortOf(days[0]?.day ?? 0)}</span><span>${shortOf(days[DAYS_KEPT / 2]?.day ?? 0)}</span><span>today</span></p>
+<figcaption><strong>${name}</strong> <span class="dim">${number(total)}, at most ${number(most)} on one day</span></figcaption>
+<svg viewBox="0 0 ${DAYS_KEPT * STEP} ${HEIGHT}" preserveAspectRatio="none" aria-hidden="true"><path d="${values.map((value, at) => bar(value, at, most)).join('')}"/></svg>
 </figure>`
 }
 
