@@ -21,7 +21,7 @@ export const eventWords: Readonly<Record<EventType, string>> = {
   import: 'Imported',
   erase: 'Erased',
   protect: 'Protected',
-  unprotect: 'No longer protects',
+  unprotect: 'Unprotected',
   export: 'Exported everything',
   profile: 'Changed the profile',
   pause: 'Paused the agent',
