@@ -144,19 +144,6 @@ test('what homes do all day is asked of the server of each', async () => {
   expect(texts.filter((text) => faultsOf(text).length > 0)).toEqual([])
 })
 
-test('a sign-in is logged in the homes of its account', async () => {
-  const account = { id: randomUUID(), email: `${randomUUID()}@example.org`, passwordHash: 'x' }
-  const { agent } = await fixture.agent({ account: { create: account } })
-  const device = { userAgent: 'u', place: '', addressHash: randomUUID(), expiresAt: NOON + 9 }
-  const session = { ...device, tokenHash: randomUUID(), id: randomUUID(), accountId: account.id }
-  await fixture.store().createSession(session, undefined, NOON)
-  expect(await fixture.store().findSession(session.tokenHash, NOON)).toBeDefined()
-  const by = { as: 'operator', via: 'console', account: account.email }
-  expect(await fixture.store().eventsAfter(agent, 0, 10)).toMatchObject({
-    events: [{ type: 'sign_in', by }],
-  })
-})
-
 test('homes whose server is down are left out, and where one keeps all homes nothing is', async () => {
   const ask = async (homes: readonly string[]) => {
     if (homes.includes('down')) throw new Error('no connection')

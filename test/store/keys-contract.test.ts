@@ -3,7 +3,6 @@ import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Identity } from '../../src/store/port/home.ts'
 import { KEYS_PER_AGENT, type KeyBounds, USE_MS } from '../../src/store/port/keys.ts'
-import { LOGGED_AGENTS } from '../../src/store/port/sessions.ts'
 import { stores } from '../harness.ts'
 import {
   exported,
@@ -369,40 +368,6 @@ describe.each(stores)('keys on $name', (engine) => {
       { type: 'rotate_key', by: api },
       { type: 'replace_operator_key', by: api },
     ])
-  })
-
-  const signIn = (accountId: string) =>
-    store().createSession(
-      {
-        id: randomUUID(),
-        tokenHash: hash(),
-        accountId,
-        addressHash: hash(),
-        userAgent: 'Firefox',
-        place: '',
-        expiresAt: NOON + HOUR_MS,
-      },
-      undefined,
-      NOON,
-    )
-
-  test('a sign-in is in the log of each agent of the account, as far as that is bounded', async () => {
-    const account = { id: randomUUID(), email: 'many@example.org', passwordHash: '$argon2id$x' }
-    const first = await fixture.agent({ agentId: '0', account: { create: account } })
-    const other = await fixture.agent()
-    const more = await Promise.all(
-      Array.from({ length: LOGGED_AGENTS }, (_, n) =>
-        fixture.agent({ agentId: `1${1_000 + n}`, account: { join: account.id } }),
-      ),
-    )
-    await signIn(account.id)
-    const logged = [
-      { type: 'sign_in', by: { as: 'operator', via: 'console', account: account.email } },
-    ]
-    const logs = await Promise.all([first, ...more].map(({ operator }) => events(operator)))
-    expect(logs.slice(0, LOGGED_AGENTS)).toEqual(Array(LOGGED_AGENTS).fill(logged))
-    expect(logs[LOGGED_AGENTS]).toEqual([])
-    expect(await events(other.operator)).toEqual([])
   })
 
   test('an export with a prefix holds what starts with it, and counts that', async () => {

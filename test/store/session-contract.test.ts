@@ -122,6 +122,27 @@ describe.each(stores)('sessions on $name', (engine) => {
     expect(await service.store.listSessions(accountId, service.now())).toHaveLength(20)
   })
 
+  test('an account remembers its last twenty sign-ins, of sessions that ended too', async () => {
+    const [mine, theirs] = [await account(), await account()]
+    await open(theirs.accountId)
+    const opened = []
+    for (let n = 0; n < 22; n++) {
+      service.tick(1)
+      opened.push(await open(mine.accountId))
+    }
+    const sessions = await service.store.listSessions(mine.accountId, service.now())
+    for (const { id } of opened) await service.store.revokeSession(mine.accountId, id)
+    expect(await service.store.listSignIns(mine.accountId)).toEqual(
+      sessions.map(({ id, userAgent, place, createdAt }) => ({
+        ...{ id, userAgent, place, signedInAt: createdAt },
+      })),
+    )
+    expect(sessions).toHaveLength(20)
+    await service.store.deleteAccount(mine.accountId)
+    expect(await service.store.listSignIns(mine.accountId)).toEqual([])
+    expect(await service.store.listSignIns(theirs.accountId)).toHaveLength(1)
+  })
+
   test('an account’s addresses are remembered, the newest twenty of them', async () => {
     const { store, now, tick } = service
     const [mine, theirs] = [await account(), await account()]

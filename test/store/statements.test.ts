@@ -36,7 +36,6 @@ const EXCEPT = {
   ],
   'sent to every server, see docs/citus.md': [
     'SELECT agents.agent_id AS id, name,',
-    'SELECT agent_id FROM agents WHERE account_id = $1',
     'UPDATE agents SET account_id = NULL WHERE account_id = $1',
     'SELECT agent_id, place, id FROM staged_imports WHERE touched_at <=',
     'SELECT CASE WHEN homes <= 1000 THEN homes',

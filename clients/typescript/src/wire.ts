@@ -124,7 +124,6 @@ export interface HomeEvent {
     | 'create_key'
     | 'revoke_key'
     | 'replace_operator_key'
-    | 'sign_in'
     | 'rollback'
   readonly key?: string
   /** The old key of a rename. */

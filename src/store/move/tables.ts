@@ -202,6 +202,11 @@ export const tables: readonly Table[] = [
     columns: [...text('account_id', 'secret_hash'), ...bigint('expires_at')],
   },
   {
+    name: 'sign_ins',
+    source: 'SELECT id, account_id, signed_in_at, user_agent, place FROM sign_ins',
+    columns: [...text('id', 'account_id', 'user_agent', 'place'), ...bigint('signed_in_at')],
+  },
+  {
     name: 'sign_in_addresses',
     source: 'SELECT address_hash, account_id, seen_at FROM sign_in_addresses',
     columns: [...text('address_hash', 'account_id'), ...bigint('seen_at')],

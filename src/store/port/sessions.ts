@@ -31,8 +31,8 @@ export const SESSIONS_PER_ACCOUNT = 20
 /** Known sign-in addresses per account; the least recently seen is forgotten. */
 export const ADDRESSES_PER_ACCOUNT = 20
 
-/** Agents of an account whose logs record a sign-in, oldest first. */
-export const LOGGED_AGENTS = 100
+/** Sign-ins that an account remembers; the oldest is forgotten. */
+export const SIGN_INS_PER_ACCOUNT = 20
 
 export interface NewSession {
   readonly id: string
@@ -44,6 +44,10 @@ export interface NewSession {
   readonly userAgent: string
   readonly place: string
   readonly expiresAt: number
+}
+
+export interface SignIn extends Pick<Session, 'id' | 'userAgent' | 'place'> {
+  readonly signedInAt: number
 }
 
 /** The owner of an agent, as its operator. */
@@ -76,7 +80,7 @@ export type AttachAnswer =
 /** What the web console asks besides the home's verbs, which it calls as the operator. */
 export interface SessionStore extends ActivityStore, PasskeyStore {
   /**
-   * Stores the session and its address, ends the session that it replaces, the oldest over
+   * Stores the session, the sign-in and its address, ends the session that it replaces, the oldest over
    * `SESSIONS_PER_ACCOUNT`, and all expired ones.
    */
   createSession(
@@ -90,6 +94,8 @@ export interface SessionStore extends ActivityStore, PasskeyStore {
   touchSession(sessionId: string, expiresAt: number, now: number): Promise<void>
   /** Newest first, without expired ones. */
   listSessions(accountId: string, now: number): Promise<readonly Session[]>
+  /** Newest first, of sessions that have ended too. */
+  listSignIns(accountId: string): Promise<readonly SignIn[]>
   /** False when the account has no such session. */
   revokeSession(accountId: string, sessionId: string): Promise<boolean>
   /** Ends every other session of the account. */

@@ -233,6 +233,16 @@ CREATE TABLE IF NOT EXISTS sessions (
 CREATE INDEX IF NOT EXISTS sessions_by_account ON sessions (account_id);
 CREATE INDEX IF NOT EXISTS sessions_by_expiry ON sessions (expires_at);
 
+-- The last sign-ins of an account, each with the id of its session, which may have ended.
+CREATE TABLE IF NOT EXISTS sign_ins (
+  id TEXT PRIMARY KEY,
+  account_id TEXT NOT NULL REFERENCES accounts (id),
+  signed_in_at BIGINT NOT NULL,
+  user_agent TEXT NOT NULL,
+  place TEXT NOT NULL
+);
+CREATE INDEX IF NOT EXISTS sign_ins_by_account ON sign_ins (account_id, signed_in_at);
+
 -- Client addresses that an account was signed in from.
 CREATE TABLE IF NOT EXISTS sign_in_addresses (
   address_hash TEXT PRIMARY KEY,

@@ -5,11 +5,7 @@
  */
 import type { Identity } from '../port/home.ts'
 import type { Grant, NewAccess } from '../port/oauth.ts'
-import type { SessionStore } from '../port/sessions.ts'
-import type { LogEvent } from '../verbs/controls.ts'
-import { logSignIn, startSession } from '../verbs/sessions.ts'
-import { type Ask, type Connections, type Statement, statement } from './engine/connections.ts'
-import { run } from './engine/run.ts'
+import { type Ask, type Statement, statement } from './engine/connections.ts'
 
 const findDirectory = statement<{ exists: boolean }>(
   `SELECT to_regclass('token_homes') IS NOT NULL AS exists`,
@@ -80,15 +76,6 @@ export async function enterTokens(ask: Ask, owned: Owned): Promise<void> {
     tokens.map(({ token_hash }) => token_hash),
   )
 }
-
-/** The sign-in is logged apart, because its account may have homes on every server. */
-export const createSessionVerb =
-  ({ change }: Connections, logEvent: LogEvent): SessionStore['createSession'] =>
-  async (session, replacedTokenHash, now) => {
-    const by = await change((ask) => run(ask, startSession(session, replacedTokenHash, now)))
-    const logging = () => logSignIn(logEvent, session.accountId, by, now)
-    await change((ask) => run(ask, logging())).catch(() => {})
-  }
 
 /**
  * Asks about several homes together, or about each alone if that fails: those whose server is down

@@ -31,7 +31,7 @@ import { memoryReads } from './keeping/memories.ts'
 import { versionStatements, versionVerbs } from './keeping/versions.ts'
 import { lockedWriteVerb, writeVerb } from './keeping/write-memory.ts'
 import { prepareServer, watchSchema } from './schema/migrations.ts'
-import { byToken, createSessionVerb, enterTokens, findByToken, isSharded } from './sharded.ts'
+import { byToken, enterTokens, findByToken, isSharded } from './sharded.ts'
 import { sweepAhead } from './transfer/ahead.ts'
 import { countErasures, openExport } from './transfer/export.ts'
 import { importVerb } from './transfer/import.ts'
@@ -108,9 +108,8 @@ export async function openPostgres(
     location,
     warnings,
     ...reading,
-    ...writeVerbs(hot, otherWrites(logEvent, options.home.bytes)),
+    ...writeVerbs(hot, otherWrites(options.home.bytes)),
     bear: bearOnce(writeVerbs(hot, agentWrites, entering).bear, reading.findBirth),
-    ...(sharded && { createSession: createSessionVerb(hot, logEvent) }),
     findReplacement: findByToken(hot.read, sharded, replacement),
     ...homeVerbs({
       known,

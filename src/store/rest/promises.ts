@@ -5,7 +5,11 @@
 import { fields } from '../../fields.ts'
 import { PASSKEYS_PER_ACCOUNT } from '../port/passkeys.ts'
 import type { Verified, Violation } from '../port/rest.ts'
-import { ADDRESSES_PER_ACCOUNT, SESSIONS_PER_ACCOUNT } from '../port/sessions.ts'
+import {
+  ADDRESSES_PER_ACCOUNT,
+  SESSIONS_PER_ACCOUNT,
+  SIGN_INS_PER_ACCOUNT,
+} from '../port/sessions.ts'
 import { ask, statement, type Verb } from '../verbs/verb.ts'
 
 /** Checked for all rows. */
@@ -67,9 +71,11 @@ const ofAgents: readonly Promised[] = [
     wrong: "SELECT id FROM accounts WHERE password_hash NOT LIKE '_argon2id_v=19_m=%,t=%,p=%_%_%'",
   },
   {
-    fault: 'an account has more sessions, passkeys or addresses than are kept',
+    fault: 'an account has more sessions, sign-ins, passkeys or addresses than are kept',
     wrong: `SELECT account_id FROM sessions
         GROUP BY account_id HAVING count(*) > ${SESSIONS_PER_ACCOUNT}
+      UNION ALL SELECT account_id FROM sign_ins
+        GROUP BY account_id HAVING count(*) > ${SIGN_INS_PER_ACCOUNT}
       UNION ALL SELECT account_id FROM passkeys
         GROUP BY account_id HAVING count(*) > ${PASSKEYS_PER_ACCOUNT}
       UNION ALL SELECT account_id FROM sign_in_addresses

@@ -119,7 +119,7 @@ const unlogged: LogEvent = () => atOnce(() => {})
 /** The verbs that are written for both engines. */
 const sharedVerbs = ({ known, reads, writer: { submit } }: Parts) => ({
   ...reads,
-  ...submitVerbs(otherWrites(unlogged, 0), submit),
+  ...submitVerbs(otherWrites(0), submit),
   ...submitVerbs(tokenWrites(unlogged), (...write) => submit(...write).finally(known.forget)),
 })
 

@@ -36,12 +36,14 @@ const forgetOldAddresses = statement(`
     ORDER BY seen_at DESC, address_hash LIMIT ${ADDRESSES_PER_ACCOUNT})`)
 
 /** Always in this order, so that concurrent deletions cannot deadlock. */
-const forget = (table: 'sessions' | 'passkeys' | 'account_recoveries' | 'sign_in_addresses') =>
-  statement(`DELETE FROM ${table} WHERE account_id = $1`)
+const forget = (
+  table: 'sessions' | 'sign_ins' | 'passkeys' | 'account_recoveries' | 'sign_in_addresses',
+) => statement(`DELETE FROM ${table} WHERE account_id = $1`)
 
 const endSessions = forget('sessions')
 const removePasskeys = forget('passkeys')
 const voidRecovery = forget('account_recoveries')
+const forgetSignIns = forget('sign_ins')
 const forgetAddresses = forget('sign_in_addresses')
 
 /** The account's row first, as at the start of a session. */
@@ -131,6 +133,7 @@ export const accountWrites = {
     yield* ask(endSessions, accountId)
     yield* ask(removePasskeys, accountId)
     yield* ask(voidRecovery, accountId)
+    yield* ask(forgetSignIns, accountId)
     yield* ask(forgetAddresses, accountId)
     yield* ask(drop, accountId)
   },

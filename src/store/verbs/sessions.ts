@@ -1,15 +1,16 @@
 /** Console sessions, and the agents of their accounts. */
-import type { AgentStatus, Author, Identity } from '../port/home.ts'
+import type { AgentStatus, Identity } from '../port/home.ts'
 import {
   type AttachAnswer,
-  LOGGED_AGENTS,
   type NewSession,
   type Owner,
   SESSIONS_PER_ACCOUNT,
   type Session,
+  SIGN_INS_PER_ACCOUNT,
+  type SignIn,
 } from '../port/sessions.ts'
 import { endOtherSessions, holdAccount, lockAccount, rememberAddress } from './accounts.ts'
-import { type LogEvent, takeControl } from './controls.ts'
+import { takeControl } from './controls.ts'
 import { ask, statement, sweep, type Verb } from './verb.ts'
 
 const SELECT = `
@@ -54,9 +55,18 @@ const takeTurn = statement<{ id: string }>(
   'UPDATE sessions SET turn = turn + 1 WHERE id = $1 AND turn = $2 RETURNING id',
 )
 
-const loggedAgents = statement<{ agent_id: string }>(
-  `SELECT agent_id FROM agents WHERE account_id = $1 ORDER BY agent_id LIMIT ${LOGGED_AGENTS}`,
+const recordSignIn = statement(
+  'INSERT INTO sign_ins (id, account_id, signed_in_at, user_agent, place) VALUES ($1, $2, $3, $4, $5)',
 )
+
+const forgetSignIns = statement(`
+  DELETE FROM sign_ins WHERE account_id = $1 AND id NOT IN (
+    SELECT id FROM sign_ins WHERE account_id = $1
+    ORDER BY signed_in_at DESC, id DESC LIMIT ${SIGN_INS_PER_ACCOUNT})`)
+
+const listSignIns = statement<SignIn>(`
+  SELECT id, user_agent AS "userAgent", place, signed_in_at AS "signedInAt" FROM sign_ins
+  WHERE account_id = $1 ORDER BY signed_in_at DESC, id DESC`)
 
 interface OwnerRow {
   tokenHash: string
@@ -88,6 +98,10 @@ export const sessionReads = {
     return (yield* ask(list, accountId, now)).map(sessionOf)
   },
 
+  *listSignIns(accountId: string): Verb<readonly SignIn[]> {
+    return yield* ask(listSignIns, accountId)
+  },
+
   *identifyOwner(accountId: string, agentId: string): Verb<Owner | undefined> {
     const [row] = yield* ask(findOwner, agentId, accountId)
     if (!row) return undefined
@@ -96,41 +110,20 @@ export const sessionReads = {
   },
 }
 
-/** Returns whose it is. */
-export function* startSession(
-  { tokenHash, id, accountId, addressHash, userAgent, place, expiresAt }: NewSession,
-  replacedTokenHash: string | undefined,
-  now: number,
-): Verb<Author> {
-  const [account] = yield* ask(lockAccount, accountId)
-  yield* ask(endExpired, now)
-  if (replacedTokenHash !== undefined) yield* ask(endReplaced, replacedTokenHash)
-  yield* ask(add, tokenHash, id, accountId, userAgent, place, now, expiresAt)
-  yield* ask(endOldest, accountId)
-  yield* rememberAddress(accountId, addressHash, now)
-  return { as: 'operator', via: 'console', account: account?.email ?? '' }
-}
-
-/** In the homes of the account. */
-export function* logSignIn(
-  logEvent: LogEvent,
-  accountId: string,
-  by: Author,
-  now: number,
-): Verb<void> {
-  for (const { agent_id: agentId } of yield* ask(loggedAgents, accountId)) {
-    yield* logEvent({ agentId, by }, 'sign_in', now)
-  }
-}
-
-export const sessionWrites = (logEvent: LogEvent) => ({
+export const sessionWrites = {
   *createSession(
-    session: NewSession,
+    { tokenHash, id, accountId, addressHash, userAgent, place, expiresAt }: NewSession,
     replacedTokenHash: string | undefined,
     now: number,
   ): Verb<void> {
-    const by = yield* startSession(session, replacedTokenHash, now)
-    yield* logSignIn(logEvent, session.accountId, by, now)
+    yield* ask(lockAccount, accountId)
+    yield* ask(endExpired, now)
+    if (replacedTokenHash !== undefined) yield* ask(endReplaced, replacedTokenHash)
+    yield* ask(add, tokenHash, id, accountId, userAgent, place, now, expiresAt)
+    yield* ask(endOldest, accountId)
+    yield* ask(recordSignIn, id, accountId, now, userAgent, place)
+    yield* ask(forgetSignIns, accountId)
+    yield* rememberAddress(accountId, addressHash, now)
   },
 
   *touchSession(sessionId: string, expiresAt: number, now: number): Verb<void> {
@@ -164,4 +157,4 @@ export const sessionWrites = (logEvent: LogEvent) => ({
   *leaveAgent(accountId: string, agentId: string): Verb<boolean> {
     return (yield* ask(leave, accountId, agentId)).length > 0
   },
-})
+}

@@ -73,13 +73,13 @@ export const tokenWrites = (logEvent: LogEvent) => ({
 })
 
 /** `maxBytes`: of a home. */
-export const otherWrites = (logEvent: LogEvent, maxBytes: number) => ({
+export const otherWrites = (maxBytes: number) => ({
   ...accountWrites,
   ...agentWrites,
   ...healthWrites,
   ...keyUses,
   ...oauthWrites,
   ...passkeyWrites,
-  ...sessionWrites(logEvent),
+  ...sessionWrites,
   ...vectorWrites(maxBytes),
 })

@@ -34,7 +34,7 @@ const damages: readonly (readonly [string, Damage])[] = [
   ['lacks its name or its bounds', `UPDATE credentials SET prefix = NULL WHERE name = 'CI'`],
   ['not stored as argon2id', `UPDATE accounts SET password_hash = 'correct horse battery'`],
   [
-    'more sessions, passkeys or addresses',
+    'more sessions, sign-ins, passkeys or addresses',
     {
       sqlite: `WITH RECURSIVE c(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM c WHERE i < 30)
         INSERT INTO sessions (token_hash, id, account_id, user_agent, created_at, seen_at, expires_at)

@@ -179,7 +179,6 @@ EventType = Literal[
     "create_key",
     "revoke_key",
     "replace_operator_key",
-    "sign_in",
     "rollback",
 ]
 

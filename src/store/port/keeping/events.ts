@@ -17,7 +17,6 @@ export const EVENT_TYPES = [
   'create_key',
   'revoke_key',
   'replace_operator_key',
-  'sign_in',
   'rollback',
 ] as const
 

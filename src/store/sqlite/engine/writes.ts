@@ -73,7 +73,7 @@ export function prepareWrites(db: DatabaseSync, { feed, home }: StoreOptions) {
   const happen = prepareHappenings(db, home.events)
   const logEvent = logEvents(happen)
   const steps = prepareSteps(db)
-  const others = prepareVerbs(db, otherWrites(logEvent, home.bytes))
+  const others = prepareVerbs(db, otherWrites(home.bytes))
   const verbs = {
     ...forgetting(prepareVerbs(db, tokenWrites(logEvent)), forget),
     ...others,

@@ -16,7 +16,7 @@ interface Step {
 
 const STEPS: readonly Step[] = [
   // 1.0.0
-  { from: 4, to: 25, oldest: 25, run: upgrade },
+  { from: 4, to: 26, oldest: 26, run: upgrade },
 ]
 
 /** Version 0: an empty database, or none of ours. */

@@ -30,7 +30,6 @@ export const eventWords: Readonly<Record<EventType, string>> = {
   create_key: 'Created the key',
   revoke_key: 'Revoked the key',
   replace_operator_key: 'Replaced the operator token',
-  sign_in: 'Signed in',
   rollback: 'Rolled back',
 }
 
