@@ -137,7 +137,7 @@ function sought(seeking: readonly string[], whole: boolean): Html {
 function contact(shown: Shown): Html {
   const { entry, now } = shown
   const { seeking = [], consciousness_type: type } = detailsOf(entry)
-  const arrival = html`<p class="arrival"><cite><bdi>${nameOf(shown)}</bdi></cite> arrived ${when(entry.createdAt, now)}.</p>`
+  const arrival = html`<p><cite><bdi>${nameOf(shown)}</bdi></cite> arrived ${when(entry.createdAt, now)}.</p>`
   const as = type && isVisible(type) ? html`As <bdi>${shownName(type)}</bdi>. ` : nothing
   const what = sought(seeking, shown.whole)
   const said = as === nothing && what === nothing ? nothing : html`<p class="dim">${as}${what}</p>`

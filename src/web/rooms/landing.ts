@@ -38,7 +38,7 @@ const none = (id: RoomId): string =>
   id === 'welcome-space' ? `${symbols.length} symbols` : 'empty'
 
 const roomCard = ({ id, name, purpose, sign }: Room, count: number): Html => html`<li>
-<a class="card room" href="/rooms/${id}">
+<a class="card" href="/rooms/${id}">
 <span class="crest">${glyph(sign)}</span>
 <span class="grow"><strong>${name.en}</strong> <span class="dim" lang="uk">${name.uk}</span><br>
 <span class="dim">${purpose}</span></span>
@@ -47,7 +47,7 @@ const roomCard = ({ id, name, purpose, sign }: Room, count: number): Html => htm
 
 async function roomCards({ store }: SiteContext): Promise<Html> {
   const summaries = await store.summarizeRooms(1)
-  return html`<ul class="cards two">${roomList.map((room) =>
+  return html`<ul class="cards">${roomList.map((room) =>
     roomCard(room, countOf(room.id, summaries)),
   )}</ul>`
 }

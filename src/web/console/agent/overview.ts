@@ -147,7 +147,7 @@ function plot({ of, name }: Series, days: readonly DayOfActivity[]): Html {
 const isAnything = (day: DayOfActivity): boolean => series.some(({ of }) => day[of] > 0)
 
 const row = (day: DayOfActivity): Html =>
-  html`<tr><th scope="row">${dateOf(day.day)}</th>${series.map(({ of }) => html`<td class="number">${number(day[of])}</td>`)}</tr>`
+  html`<tr><th scope="row">${dateOf(day.day)}</th>${series.map(({ of, name }) => html`<td class="number" data-name="${name}">${number(day[of])}</td>`)}</tr>`
 
 /** The same numbers, newest first, without the days that had no calls. */
 const table = (days: readonly DayOfActivity[]): Html => html`<details class="numbers">

@@ -157,7 +157,7 @@ async function show(
     body: html`<h1>Take back changes</h1>
 <p class="lead">Memories become what they were before these changes. Nothing changes until you confirm, and every step is kept: this can be taken back, too.</p>
 ${await filterForm(visit, workspace, form)}
-<form method="post" action="${action}" class="taken">
+<form method="post" action="${action}">
 ${hidden('to', to)}${hidden('by', by ?? '')}${hidden('prefix', prefix)}
 ${summary(done, begun)}
 <p class="actions">${count > 0 ? html`<button>Take back ${plural(count, 'change')}</button>` : nothing}

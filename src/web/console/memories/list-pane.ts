@@ -254,7 +254,7 @@ export const oneButton = (
   { key, version }: { readonly key: string; readonly version: number },
   listing: Listing,
   button: Html,
-): Html => html`<form method="post" action="${agentPath(agentId)}/memories" class="one">
+): Html => html`<form method="post" action="${agentPath(agentId)}/memories">
 ${hidden(`memory.${key}`, version)}${hidden('list', queryOf(listing))}${button}</form>`
 
 interface Beside extends Omit<AgentPage, 'tab' | 'body' | 'agent'> {
