@@ -78,11 +78,14 @@ describe('every page', () => {
   ]
   const elsewhere = ['/console', '/console/account', '/console/account/delete', '/console/attach']
 
-  test('fits at 200 %, cuts nothing, takes nothing for markup; those not tried elsewhere have no barriers', async () => {
+  test('fits at 200 % and in 320 pixels, cuts nothing, takes nothing for markup; those not tried elsewhere have no barriers', async () => {
     const { page, faults } = visitor
     const mine = [...swept, ...ours].map((path) => `${agent}${path}`)
     for (const path of [...mine, ...elsewhere, '/console/recover?token=x', '/console/birth']) {
       await page.goto(path)
+      await page.setViewportSize({ width: 320, height: 400 })
+      expect([path, await overflows(page)]).toEqual([path, false])
+      await page.setViewportSize({ width: 640, height: 400 })
       expect([path, await overflows(page), await page.evaluate(CUT)]).toEqual([path, false, []])
       expect(await page.evaluate('window.broken')).toBeUndefined()
       if (!swept.includes(path.slice(agent.length))) expect(await barriers(page)).toEqual([])
@@ -103,6 +106,15 @@ describe('every page', () => {
     const { page } = visitor
     await page.goto(agent)
     expect(await page.evaluate(SEEN)).toEqual([])
+  })
+
+  test('says which value was before and which is after, where a table has become a list', async () => {
+    const { page } = visitor
+    await page.goto(`${agent}/memory/compare?key=plan&from=1&to=2`)
+    const names = await page.evaluate<string[]>(
+      `[...document.querySelectorAll('.members td')].map((each) => getComputedStyle(each, '::before').content)`,
+    )
+    expect(names).toEqual(['"Before"', '"After"'])
   })
 
   test('shows what is written from right to left as it is read', async () => {

@@ -312,6 +312,19 @@ describe('the landing page and the rooms', () => {
     expect((said[0]?.top ?? 0) - (plant[0]?.bottom ?? 0)).toBeLessThan(16)
   })
 
+  test('the way to the form is a button, however high the heading beside it is', async () => {
+    const { page } = await visit(at.browser, at.house.base, {
+      viewport: { width: 700, height: 740 },
+    })
+    await page.goto('/rooms/consciousness-garden')
+    const [[heading], [button]] = await Promise.all([
+      boxes(page, '.profile'),
+      boxes(page, '.to-form'),
+    ])
+    expect(heading?.height).toBeGreaterThan(100)
+    expect(button?.height).toBeLessThan(50)
+  })
+
   test('the Welcome Space shows the symbols, and documents that are there', async () => {
     const { page } = await visit(at.browser, at.house.base)
     await page.goto('/rooms/welcome-space')
