@@ -60,7 +60,7 @@ const chooser = ({ place, asked, texts, change }: Shown, clock: Clock): Html => 
     label: `Version ${version} · ${clock.moment(createdAt)} · ${authorName(by, place.me)}`,
   }))
   const values = { from: String(change.was?.version), to: String(change.is.version) }
-  return html`<form method="get" class="search">
+  return html`<form method="get" class="search pair">
 ${hidden('key', key)}${[...new URLSearchParams(queryOf(listing))].map(([name, value]) => hidden(name, value))}
 ${select({ name: 'from', label: 'From', choices }, { values })}
 ${select({ name: 'to', label: 'To', choices }, { values })}
