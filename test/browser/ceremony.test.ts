@@ -284,8 +284,12 @@ describe('the console in a browser', () => {
     await write(at.house, born.token, 'long', 'x'.repeat(2048))
     await write(at.house, born.token, 'long', 'too late', 7)
     await page.goto(agent)
-    await page.getByRole('img', { name: '1 write in 30 days, at most 1 on one day' }).waitFor()
-    await page.getByRole('img', { name: '1 conflict in 30 days' }).waitFor()
+    for (const name of ['Writes', 'Conflicts']) {
+      await page
+        .getByRole('figure')
+        .filter({ hasText: `${name} 1, at most 1 on one day` })
+        .waitFor()
+    }
     await page.getByText('The same as a table').click()
     await page.getByRole('columnheader', { name: 'Refused calls' }).waitFor()
     await inGoodOrder(visitor)

@@ -101,6 +101,7 @@ describe('a page that is read', () => {
     await page.goto(`${agent}/settings`)
     await page.keyboard.press('/')
     await page.waitForURL(/\/console\/search$/)
+    await page.locator('#q:focus').waitFor()
     await page.keyboard.type('rules')
     await page.keyboard.press('Enter')
     await page.getByRole('link', { name: /^rules/ }).click()

@@ -267,7 +267,7 @@ describe('other ways into the console', () => {
         return Math.round(range.getBoundingClientRect().bottom)
       }),
     )
-    expect(lines).toHaveLength(4)
+    expect(lines).toHaveLength(5)
     expect(new Set(lines).size).toBe(1)
   })
 
