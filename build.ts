@@ -11,7 +11,12 @@ const wanted = new Set(process.argv.slice(2))
 function isCurrent(): boolean {
   const builtAt = statSync('dist/main.js', { throwIfNoEntry: false })?.mtimeMs ?? 0
   // Directories too: a file that is gone is a change of its directory.
-  const madeOf = globSync(['src', 'src/**', 'rolldown.config.ts', 'package-lock.json'])
+  const madeOf = globSync([
+    '{src,docs}{,/**}',
+    'README.md',
+    'rolldown.config.ts',
+    'package-lock.json',
+  ])
   return madeOf.every((path) => statSync(path).mtimeMs <= builtAt)
 }
 

@@ -73,6 +73,10 @@ const parts: BuildOptions[] = [
           for (const file of globSync('*/schema.sql', { cwd: 'src/store' })) {
             cpSync(`src/store/${file}`, `dist/${file}`)
           }
+          // The console shows their code.
+          for (const file of globSync(['README.md', 'docs/mcp.md', 'docs/adapters/*.md'])) {
+            cpSync(file, `dist/guides/${file}`)
+          }
         },
       },
     ],

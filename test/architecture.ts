@@ -192,8 +192,7 @@ interface Rule {
 const rules: readonly Rule[] = [
   {
     pattern: /\bprocess\.env\b/,
-    // The programs that it shows read their own.
-    allowedIn: ['config.ts', 'web/console/agent/clients.ts'],
+    allowedIn: ['config.ts'],
     sentence: 'only config.ts reads the environment',
   },
   {

@@ -52,3 +52,19 @@ export const eraseMemory = (url: string, operatorToken: string, key: string): Pr
 /** With all that it ever wrote, for good. */
 export const eraseAgent = (url: string, { agent_id, operator_token }: Tokens): Promise<unknown> =>
   send(`${url}/api/agents/me/erase`, bearer(operator_token), { agent_id })
+
+/** A page of the console, as its operator, who signs in, sees it. */
+export async function consolePage(
+  url: string,
+  account: { readonly email: string; readonly password: string },
+  path: string,
+): Promise<string> {
+  const body = new URLSearchParams(account)
+  const signedIn = await fetch(`${url}/console/sign-in`, {
+    method: 'POST',
+    redirect: 'manual',
+    body,
+  })
+  const cookie = signedIn.headers.get('set-cookie')?.split(';')[0] ?? ''
+  return (await fetch(url + path, { headers: { cookie } })).text()
+}

@@ -3,7 +3,7 @@ import { mkdirSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { clients } from '../../src/web/console/agent/clients.ts'
-import { birth, type Tokens } from './calls.ts'
+import { birth, consolePage, type Tokens } from './calls.ts'
 import {
   cleanUp,
   freshDirectory,
@@ -15,11 +15,13 @@ import {
   serve,
 } from './program.ts'
 
+const OWNER = { email: 'operator@example.org', password: 'correct horse battery' }
+
 let server: Server
 let born: Tokens
 beforeAll(async () => {
   server = await serve({ directory: freshDirectory() })
-  born = await birth(server.url)
+  born = await birth(server.url, OWNER)
 })
 afterAll(cleanUp)
 
@@ -78,4 +80,13 @@ test('a folder: files and memories are the same while the command runs', async (
   })
   expect(await asked.json()).toMatchObject({ memory: { text: 'Ask first.' } })
   await sync.kill('SIGTERM')
+})
+
+test('the built program has the guides whose code its panels show', async () => {
+  const { agent_id } = born
+  const panel = (id: string) =>
+    consolePage(server.url, OWNER, `/console/agents/${agent_id}/connect/${id}`)
+  expect(await panel('langgraph')).toContain('new AgentHomeSaver({ home })')
+  expect(await panel('javascript')).toContain('new AgentHome({ url, token })')
+  expect(await panel('codex')).toContain('[mcp_servers.agent-home]')
 })

@@ -2,13 +2,15 @@
 import { mkdirSync, readdirSync, renameSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { birth, searchMemories, writeMemory } from './calls.ts'
+import { birth, consolePage, searchMemories, writeMemory } from './calls.ts'
 import { keepings } from './databases.ts'
 import { dropDatabases } from './nodes.ts'
 import { cleanUp, freshDirectory, launch, root, serve } from './program.ts'
 
 /** A path that is another in a URL. */
 const DIRECTORY = 'a b é#%41'
+
+const OWNER = { email: 'operator@example.org', password: 'correct horse battery' }
 
 let executable: string
 beforeAll(async () => {
@@ -44,7 +46,7 @@ test.each(['sqlite', 'postgres'] as const)(
   async (engine) => {
     const { directory, env } = await keepings[engine]()
     const server = await serve({ directory, env, entry: executable })
-    const { token } = await birth(server.url)
+    const { token, agent_id } = await birth(server.url, OWNER)
     await writeMemory(server.url, token, { key: 'plan', text: 'The red door', expectedVersion: 0 })
     // A thread of its own.
     const { memories } = await searchMemories(server.url, token, 'doors')
@@ -53,6 +55,8 @@ test.each(['sqlite', 'postgres'] as const)(
     const files = [...page.matchAll(/(?:href|src)="(\/assets\/[^"]+)"/g)].map(([, path]) => path)
     expect(files.length).toBeGreaterThan(1)
     for (const path of files) expect((await fetch(server.url + path)).status, path).toBe(200)
+    const panel = `/console/agents/${agent_id}/connect/cursor`
+    expect(await consolePage(server.url, OWNER, panel)).toContain('mcpServers')
     // Libraries that are loaded when they are first asked for.
     const metadata = await fetch(`${server.url}/.well-known/oauth-authorization-server`)
     expect(await metadata.json()).toMatchObject({ issuer: server.url })

@@ -72,11 +72,12 @@ test('it has configuration for the usual clients', () => {
   ])
 })
 
-test('the console fills in the same texts', () => {
-  const place = { url: 'http://127.0.0.1:8787', token: 'aha_YOUR_KEY' }
-  for (const [, name, source] of blocks) {
+test('the console shows the same, with the address and the key in it', () => {
+  const place = { url: 'https://home.example', token: 'aha_key' }
+  for (const [, name, source = ''] of blocks) {
     const steps = clients.find((each) => each.name === name)?.steps(place)
-    expect(steps?.at(-1)?.text).toBe(source)
+    const here = source.replaceAll('http://127.0.0.1:8787', place.url)
+    expect(steps?.at(-1)?.text).toBe(here.replaceAll('aha_YOUR_KEY', place.token))
   }
 })
 

@@ -1,4 +1,4 @@
-/** What the console has to copy is what the guides show, which are run. */
+/** The console shows the programs of the guides, which are run, and installs what they need. */
 
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -14,7 +14,7 @@ const guides = [
   ['anthropic', 'docs/adapters/anthropic.md'],
   ['langgraph', 'docs/adapters/langgraph.md'],
   ['openai-agents', 'docs/adapters/openai.md'],
-  ['javascript', 'README.md'],
+  ['javascript', 'clients/typescript/README.md'],
 ] as const
 
 const place = { url: 'http://127.0.0.1:8787', token: 'aha_key' }
@@ -25,19 +25,19 @@ const textOf = (id: string, name: string): string | undefined =>
     ?.steps(place)
     .find((step) => step.name === name)?.text
 
-const firstBlock = (path: string, language: string): string | undefined =>
-  new RegExp(`^\`\`\`${language}\\n(.*?)\\n\`\`\`$`, 'ms').exec(
-    readFileSync(join(root, path), 'utf8'),
-  )?.[1]
-
 describe.each(guides)('%s', (id, path) => {
-  test('its program is the first one of its guide', () => {
-    expect(textOf(id, 'program.mts')).toBe(firstBlock(path, 'ts'))
+  test('its program imports the client, and its adapter', () => {
+    const entry = id === 'openai-agents' ? 'openai' : id
+    const modules = id === 'javascript' ? [''] : ['', `/${entry}`]
+    const imported = [
+      ...(textOf(id, 'program.mts') ?? '').matchAll(/ from 'agent-home-client(.*)'$/gm),
+    ]
+    expect(imported.map(([, each]) => each)).toEqual(modules)
   })
 
   test('is installed as its guide says', () => {
-    const guide = id === 'javascript' ? 'clients/typescript/README.md' : path
-    expect(textOf(id, 'installation')).toBe(firstBlock(guide, 'sh'))
+    const guide = readFileSync(join(root, path), 'utf8')
+    expect(textOf(id, 'installation')).toBe(/^```sh\n(.*?)\n```$/ms.exec(guide)?.[1])
   })
 })
 

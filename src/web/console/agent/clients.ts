@@ -1,5 +1,6 @@
 /** The clients that the console connects, with the very text that each takes. */
 import { html } from 'hono/html'
+import { readProgramFile } from '../../../program-files.ts'
 import { VERSION } from '../../../version.ts'
 import { type Html, nothing } from '../../layout/page.ts'
 
@@ -17,27 +18,60 @@ export interface Step {
   readonly text?: string
 }
 
-export interface Client {
+interface Named {
   /** In addresses. */
   readonly id: string
   readonly name: string
   /** How it is connected, in a few words. */
   readonly how: string
+}
+
+export interface Client extends Named {
   /** It signs in by the address alone, and no key is made for it. */
   readonly signsIn?: boolean
   readonly steps: (place: Place) => readonly Step[]
 }
 
-/** The name of the home in the settings of a client. */
-const SERVER = 'agent-home'
+const ROOT = import.meta.url.endsWith('.ts') ? '../../../../' : './guides/'
 
-const bearer = (token: string): string => `Bearer ${token}`
+/** The block of code that begins so, in a guide whose code is tested. `start`: a regular expression. */
+const shownIn = (guide: string, start: string): string =>
+  new RegExp(`^${start}\\n(.*?)\\n\`\`\`$`, 'ms').exec(
+    readProgramFile(ROOT + guide, import.meta.url),
+  )?.[1] ?? ''
 
-const json = (value: unknown): string => JSON.stringify(value, null, 2)
+interface Configured extends Named {
+  readonly file: string
+  readonly say: Html
+  /** What has to be there first. */
+  readonly first?: readonly Step[]
+}
 
-const overHttp = ({ url, token }: Place) => ({
-  url: `${url}/mcp`,
-  headers: { Authorization: bearer(token) },
+/** By MCP, as docs/mcp.md configures it. */
+const byConfiguration = ({ file, say, first = [], ...client }: Configured): Client => ({
+  ...client,
+  steps: ({ url, token }) => [
+    ...first,
+    {
+      say,
+      name: file,
+      text: shownIn('docs/mcp.md', `\\*\\*${client.name}\\*\\*.*?^\`\`\`\\w+`)
+        .replaceAll('http://127.0.0.1:8787', () => url)
+        .replaceAll('aha_YOUR_KEY', () => token),
+    },
+  ],
+})
+
+const byAddress = ({ say, ...client }: Omit<Named, 'how'> & { readonly say: Html }): Client => ({
+  ...client,
+  how: 'By its address; on the web and on phones',
+  signsIn: true,
+  steps: ({ url }) => [
+    { say, name: 'address', text: `${url}/mcp` },
+    {
+      say: html`It sends you here to sign in and to choose what it may do. What you grant is a named key, which is listed and revoked under Keys.`,
+    },
+  ],
 })
 
 const tarball = (name: string, build: string): Html =>
@@ -49,12 +83,6 @@ const command: Step = {
   text: `npm install -g ./agent-home-${VERSION}.tgz`,
 }
 
-const library = (beside = ''): Step => ({
-  say: html`Install the client${beside ? html` beside <code>${beside}</code>` : nothing}. ${tarball('agent-home-client', 'npm run build -w agent-home-client && npm pack ./clients/typescript/dist')}`,
-  name: 'installation',
-  text: `npm install ./agent-home-client-${VERSION}.tgz${beside && ` ${beside}`}`,
-})
-
 /** A file, because what is typed in a shell stays in its history. */
 const environment = ({ url, token }: Place): Step => ({
   say: html`Save this as <code>.env</code>, readable by you alone and out of version control.`,
@@ -63,239 +91,116 @@ const environment = ({ url, token }: Place): Step => ({
 AGENT_HOME_TOKEN=${token}`,
 })
 
-const program = (text: string, needs = ''): Step => ({
-  say: html`Save this as <code>program.mts</code> and run <code>node --env-file=.env program.mts</code> (Node.js 22.18 or newer)${needs ? html`, with <code>${needs}</code> in the environment` : nothing}.`,
-  name: 'program.mts',
-  text,
+interface Programmed extends Named {
+  /** Whose first program it is. */
+  readonly guide: string
+  readonly packages?: string
+  /** A variable of the environment. */
+  readonly needs?: string
+}
+
+/** By the client for JavaScript. */
+const byProgram = ({ guide, packages, needs, ...client }: Programmed): Client => ({
+  ...client,
+  steps: (place) => [
+    {
+      say: html`Install the client${packages ? html` beside <code>${packages}</code>` : nothing}. ${tarball('agent-home-client', 'npm run build -w agent-home-client && npm pack ./clients/typescript/dist')}`,
+      name: 'installation',
+      text: `npm install ./agent-home-client-${VERSION}.tgz${packages ? ` ${packages}` : ''}`,
+    },
+    environment(place),
+    {
+      say: html`Save this as <code>program.mts</code> and run <code>node --env-file=.env program.mts</code> (Node.js 22.18 or newer)${needs ? html`, with <code>${needs}</code> in the environment` : nothing}.`,
+      name: 'program.mts',
+      text: shownIn(guide, '```ts'),
+    },
+  ],
 })
-
-const JAVASCRIPT = `import { AgentHome } from 'agent-home-client'
-
-const { AGENT_HOME_URL: url = '', AGENT_HOME_TOKEN: token = '' } = process.env
-const home = new AgentHome({ url, token })
-await home.update('plan', (current) => \`\${current?.text ?? ''}Step 1\\n\`)`
-
-const LANGGRAPH = `import { Annotation, END, START, StateGraph } from '@langchain/langgraph'
-import { AgentHome } from 'agent-home-client'
-import { AgentHomeSaver, AgentHomeStore } from 'agent-home-client/langgraph'
-
-const { AGENT_HOME_URL: url = '', AGENT_HOME_TOKEN: token = '' } = process.env
-const home = new AgentHome({ url, token })
-const checkpointer = new AgentHomeSaver({ home })
-const store = new AgentHomeStore({ home })
-
-const State = Annotation.Root({
-  messages: Annotation<string[]>({ reducer: (a, b) => [...a, ...b], default: () => [] }),
-})
-
-const graph = new StateGraph(State)
-  .addNode('greet', async ({ messages }, config) => {
-    await config.store?.put(['users', 'ann'], 'last', { said: messages.at(-1) })
-    return { messages: [\`That was \${messages.length}.\`] }
-  })
-  .addEdge(START, 'greet')
-  .addEdge('greet', END)
-  .compile({ checkpointer, store })
-
-const thread = { configurable: { thread_id: 'ann-1' } }
-await graph.invoke({ messages: ['Hello'] }, thread)
-const { messages } = await graph.invoke({ messages: ['Again'] }, thread)
-console.log(messages.join(' ')) // Hello That was 1. Again That was 3.`
-
-const ANTHROPIC = `import { Anthropic } from '@anthropic-ai/sdk'
-import { betaMemoryTool } from '@anthropic-ai/sdk/helpers/beta/memory'
-import { AgentHome } from 'agent-home-client'
-import { memoryHandlers } from 'agent-home-client/anthropic'
-
-const { AGENT_HOME_URL: url = '', AGENT_HOME_TOKEN: token = '' } = process.env
-const agent = new AgentHome({ url, token })
-
-const answer = await new Anthropic().beta.messages.toolRunner({
-  model: 'claude-sonnet-5-5',
-  max_tokens: 2_000,
-  betas: ['context-management-2025-06-27'],
-  tools: [betaMemoryTool(memoryHandlers(agent))],
-  messages: [{ role: 'user', content: 'I am Ada, and I like short answers. Remember that.' }],
-})
-console.log(answer.content.map((block) => (block.type === 'text' ? block.text : '')).join(''))`
-
-const OPENAI = `import { Agent, run } from '@openai/agents'
-import { AgentHome } from 'agent-home-client'
-import { AgentHomeSession } from 'agent-home-client/openai'
-
-const { AGENT_HOME_URL: url = '', AGENT_HOME_TOKEN: token = '' } = process.env
-const home = new AgentHome({ url, token })
-const session = new AgentHomeSession({ home, sessionId: 'support-4711' })
-
-const agent = new Agent({ name: 'Assistant', instructions: 'Answer in one line.' })
-await run(agent, 'My name is Ann.', { session })`
-
-const AI_SDK = `import { generateText, isStepCount } from 'ai'
-import { AgentHome } from 'agent-home-client'
-import { memoryTools } from 'agent-home-client/ai-sdk'
-
-const { AGENT_HOME_URL: url = '', AGENT_HOME_TOKEN: token = '' } = process.env
-const agent = new AgentHome({ url, token })
-
-const { text } = await generateText({
-  model: 'anthropic/claude-sonnet-5.5',
-  system: 'Call get_context first, about your task. Keep what you should know next time in your memories.',
-  tools: memoryTools(agent),
-  stopWhen: isStepCount(20),
-  prompt: 'I am Ada, and I like short answers.',
-})
-console.log(text)`
-
-const shell = `set -a; . ./.env; set +a
-curl "$AGENT_HOME_URL/api/agents/me/context" -H "Authorization: Bearer $AGENT_HOME_TOKEN"
-curl "$AGENT_HOME_URL/api/agents/me/memory" \\
-  -H "Authorization: Bearer $AGENT_HOME_TOKEN" \\
-  -H 'Content-Type: application/json' \\
-  -d '{"key":"plan","text":"Step 1 of 3","expectedVersion":0}'`
-
-const address = ({ url }: Place, say: Html): readonly Step[] => [
-  { say, name: 'address', text: `${url}/mcp` },
-  {
-    say: html`It sends you here to sign in and to choose what it may do. What you grant is a named key, which is listed and revoked under Keys.`,
-  },
-]
 
 export const clients: readonly Client[] = [
-  {
+  byConfiguration({
     id: 'claude-code',
     name: 'Claude Code',
     how: 'MCP, in one project',
-    steps: (place) => [
-      {
-        say: html`Save this as <code>.mcp.json</code> in the folder of your project, out of version control, and start <code>claude</code> there.`,
-        name: '.mcp.json',
-        text: json({ mcpServers: { [SERVER]: { type: 'http', ...overHttp(place) } } }),
-      },
-    ],
-  },
-  {
+    file: '.mcp.json',
+    say: html`Save this as <code>.mcp.json</code> in the folder of your project, out of version control, and start <code>claude</code> there.`,
+  }),
+  byConfiguration({
     id: 'claude-desktop',
     name: 'Claude Desktop',
     how: 'MCP, by the command agent-home',
-    steps: ({ url, token }) => [
-      command,
-      {
-        say: html`In Claude Desktop open Settings, Developer, Edit Config, put this into <code>claude_desktop_config.json</code>, and start Claude again.`,
-        name: 'claude_desktop_config.json',
-        text: json({
-          mcpServers: {
-            [SERVER]: {
-              command: 'agent-home',
-              args: ['mcp'],
-              env: { AGENT_HOME_URL: url, AGENT_HOME_TOKEN: token },
-            },
-          },
-        }),
-      },
-    ],
-  },
-  {
+    first: [command],
+    file: 'claude_desktop_config.json',
+    say: html`In Claude Desktop open Settings, Developer, Edit Config, put this into <code>claude_desktop_config.json</code>, and start Claude again.`,
+  }),
+  byAddress({
     id: 'claude-ai',
     name: 'claude.ai',
-    how: 'By its address; on the web and on phones',
-    signsIn: true,
-    steps: (place) =>
-      address(
-        place,
-        html`In claude.ai open Customize, Connectors, press +, choose “Add custom connector”, and paste this address.`,
-      ),
-  },
-  {
+    say: html`In claude.ai open Customize, Connectors, press +, choose “Add custom connector”, and paste this address.`,
+  }),
+  byAddress({
     id: 'chatgpt',
     name: 'ChatGPT',
-    how: 'By its address; on the web and on phones',
-    signsIn: true,
-    steps: (place) =>
-      address(
-        place,
-        html`In ChatGPT open Settings, Apps, Advanced settings, and switch on the developer mode. Then choose “Create app”, paste this address as the MCP server URL, and choose OAuth as the authentication.`,
-      ),
-  },
-  {
+    say: html`In ChatGPT open Settings, Apps, Advanced settings, and switch on the developer mode. Then choose “Create app”, paste this address as the MCP server URL, and choose OAuth as the authentication.`,
+  }),
+  byConfiguration({
     id: 'cursor',
     name: 'Cursor',
     how: 'MCP, in all projects',
-    steps: (place) => [
-      {
-        say: html`Put this into <code>~/.cursor/mcp.json</code>, which counts for all your projects, and start Cursor again.`,
-        name: 'mcp.json',
-        text: json({ mcpServers: { [SERVER]: overHttp(place) } }),
-      },
-    ],
-  },
-  {
+    file: 'mcp.json',
+    say: html`Put this into <code>~/.cursor/mcp.json</code>, which counts for all your projects, and start Cursor again.`,
+  }),
+  byConfiguration({
     id: 'vs-code',
     name: 'VS Code',
     how: 'MCP, in your user profile',
-    steps: (place) => [
-      {
-        say: html`Run the command “MCP: Open User Configuration”, put this into the <code>mcp.json</code> that it opens, and press Start above the server.`,
-        name: 'mcp.json',
-        text: json({ servers: { [SERVER]: { type: 'http', ...overHttp(place) } } }),
-      },
-    ],
-  },
-  {
+    file: 'mcp.json',
+    say: html`Run the command “MCP: Open User Configuration”, put this into the <code>mcp.json</code> that it opens, and press Start above the server.`,
+  }),
+  byConfiguration({
     id: 'codex',
     name: 'Codex',
     how: 'MCP, in its command line, extension and app',
-    steps: ({ url, token }) => [
-      {
-        say: html`Add this to <code>~/.codex/config.toml</code>, and start Codex again.`,
-        name: 'config.toml',
-        text: `[mcp_servers.${SERVER}]
-url = ${JSON.stringify(`${url}/mcp`)}
-http_headers = { "Authorization" = ${JSON.stringify(bearer(token))} }`,
-      },
-    ],
-  },
-  {
+    file: 'config.toml',
+    say: html`Add this to <code>~/.codex/config.toml</code>, and start Codex again.`,
+  }),
+  byProgram({
     id: 'langgraph',
     name: 'LangGraph',
     how: 'Checkpoints and a store, in JavaScript',
-    steps: (place) => [
-      library('@langchain/langgraph @langchain/core'),
-      environment(place),
-      program(LANGGRAPH),
-    ],
-  },
-  {
+    packages: '@langchain/langgraph @langchain/core',
+    guide: 'docs/adapters/langgraph.md',
+  }),
+  byProgram({
     id: 'anthropic',
     name: 'Anthropic SDK',
     how: 'Claude’s memory tool, in JavaScript',
-    steps: (place) => [
-      library('@anthropic-ai/sdk'),
-      environment(place),
-      program(ANTHROPIC, 'ANTHROPIC_API_KEY'),
-    ],
-  },
-  {
+    packages: '@anthropic-ai/sdk',
+    guide: 'docs/adapters/anthropic.md',
+    needs: 'ANTHROPIC_API_KEY',
+  }),
+  byProgram({
     id: 'openai-agents',
     name: 'OpenAI Agents',
     how: 'A session, in JavaScript',
-    steps: (place) => [
-      library('@openai/agents'),
-      environment(place),
-      program(OPENAI, 'OPENAI_API_KEY'),
-    ],
-  },
-  {
+    packages: '@openai/agents',
+    guide: 'docs/adapters/openai.md',
+    needs: 'OPENAI_API_KEY',
+  }),
+  byProgram({
     id: 'ai-sdk',
     name: 'AI SDK',
     how: 'Tools for Vercel’s AI SDK, in JavaScript',
-    steps: (place) => [library('ai'), environment(place), program(AI_SDK, 'AI_GATEWAY_API_KEY')],
-  },
-  {
+    packages: 'ai',
+    guide: 'docs/adapters/ai-sdk.md',
+    needs: 'AI_GATEWAY_API_KEY',
+  }),
+  byProgram({
     id: 'javascript',
     name: 'JavaScript',
     how: 'The client itself: Node.js, Deno, Bun, browsers',
-    steps: (place) => [library(), environment(place), program(JAVASCRIPT)],
-  },
+    guide: 'README.md',
+  }),
   {
     id: 'http',
     name: 'Plain HTTP',
@@ -305,7 +210,12 @@ http_headers = { "Authorization" = ${JSON.stringify(bearer(token))} }`,
       {
         say: html`Run this beside it: the first request reads what an agent reads first, the second writes a memory. <a href="/openapi.json">The whole interface</a> is described in OpenAPI.`,
         name: 'shell',
-        text: shell,
+        text: `set -a; . ./.env; set +a
+curl "$AGENT_HOME_URL/api/agents/me/context" -H "Authorization: Bearer $AGENT_HOME_TOKEN"
+curl "$AGENT_HOME_URL/api/agents/me/memory" \\
+  -H "Authorization: Bearer $AGENT_HOME_TOKEN" \\
+  -H 'Content-Type: application/json' \\
+  -d '{"key":"plan","text":"Step 1 of 3","expectedVersion":0}'`,
       },
     ],
   },
