@@ -45,7 +45,7 @@ const resolve = (fields: Fields) => operator.post(`${operator.agent}/memory/reso
 
 /** The form of the page with what is chosen in it, as a browser sends it. */
 const chosen = (page: string, choices: Fields): Fields => {
-  const { 'part-0': _, 'member-0': __, ...carried } = fieldsIn(articleIn(page))
+  const { 'part-0': _, 'part-1': __, ...carried } = fieldsIn(articleIn(page))
   return { ...carried, ...choices }
 }
 
@@ -69,7 +69,7 @@ describe('what does not overlap', () => {
       expectedVersion: '2',
     })
     expect(insideOf(text, 'button')).toContain('Save over version 2')
-    expect(insideOf(text, 'ins').map(textIn)).toEqual(['FIVE\n'])
+    expect(insideOf(text, 'ins').map(textIn)).toEqual(['FIVE\n', '3'])
     expect(linksIn(text)).toContain(`${operator.agent}/memory?key=${key}`)
   })
 
@@ -128,7 +128,7 @@ describe('what overlaps', () => {
   test('of the metadata is chosen by member', async () => {
     const { key, page } = await conflict('{"a":3,"mine":1}')
     expect(legends(page)).toEqual(['The difference', 'Metadata: a'])
-    const sent = chosen(page, { 'part-0': 'theirs', 'member-0': 'own', 'own-member-0': '1.50' })
+    const sent = chosen(page, { 'part-0': 'theirs', 'part-1': 'own', 'own-part-1': '1.50' })
     expect((await resolve(sent)).status).toBe(303)
     expect(await operator.stored(key)).toMatchObject({ metadata: { a: 1.5, mine: 1 } })
   })
@@ -136,19 +136,25 @@ describe('what overlaps', () => {
   test('and is not chosen is asked again, with what was chosen kept', async () => {
     const { key, page } = await conflict('{"a":3}')
     const { status, text } = await resolve(
-      chosen(page, { 'part-0': 'own', 'own-part-0': 'half <b>', 'member-0': '' }),
+      chosen(page, { 'part-0': 'own', 'own-part-0': 'half <b>', 'part-1': '' }),
     )
     expect(status).toBe(400)
-    expect(text).toContain('<p class="fault" id="member-0-fault">This must be chosen.</p>')
+    expect(text).toContain('<p class="fault" id="part-1-fault">This must be chosen.</p>')
     expect(text).toMatch(/id="part-0-own"[^>]* checked/)
     expect(text).toContain(escaped('half <b>'))
     expect(await operator.stored(key)).toMatchObject({ version: 2 })
   })
 
+  test('cannot be both values of a member', async () => {
+    const { page } = await conflict('{"a":3}')
+    const { status, text } = await resolve(chosen(page, { 'part-0': 'both', 'part-1': 'both' }))
+    expect([status, text.includes('id="part-1-fault"')]).toEqual([400, true])
+  })
+
   test('a value by hand that is no JSON is refused beside it', async () => {
     const { page } = await conflict('{"a":3}')
     const { status, text } = await resolve(
-      chosen(page, { 'part-0': 'yours', 'member-0': 'own', 'own-member-0': 'no json' }),
+      chosen(page, { 'part-0': 'yours', 'part-1': 'own', 'own-part-1': 'no json' }),
     )
     expect(status).toBe(400)
     expect(text).toContain('This must be JSON: a text stands in quotes.')
@@ -269,9 +275,7 @@ test('nothing in any of the three is markup', async () => {
   const { text } = await edit(key, `${HOSTILE} mine`, JSON.stringify({ [HOSTILE]: `${HOSTILE}2` }))
   expect(legends(text)).toHaveLength(2)
   expect(text).not.toMatch(/<\/?kept/)
-  const decided = await resolve(
-    chosen(text, { 'part-0': 'both', 'member-0': 'yours', next: 'edit' }),
-  )
+  const decided = await resolve(chosen(text, { 'part-0': 'both', 'part-1': 'yours', next: 'edit' }))
   expect(decided.status).toBe(200)
   expect(decided.text).not.toMatch(/<\/?kept/)
 })

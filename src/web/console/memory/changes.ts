@@ -17,9 +17,11 @@ export interface Piece {
 interface Unchanged {
   readonly changed: false
   readonly lines: readonly string[]
+  /** Behind a summary line. */
+  readonly folded?: boolean
 }
 
-export interface Changed {
+interface Changed {
   readonly changed: true
   readonly removed: readonly Piece[]
   readonly added: readonly Piece[]
@@ -84,57 +86,27 @@ export function changesOf(before: string, after: string): Stretch[] {
   return stretches
 }
 
-interface Folded {
-  readonly changed: false
-  readonly folded: boolean
-  readonly lines: readonly string[]
-}
-
 const CONTEXT = 3
 
 /** Fewer are not worth a summary line. */
 const FEWEST_FOLDED = 4
 
-const shownLines = (lines: readonly string[]): Folded => ({ changed: false, folded: false, lines })
-
-export function fold({ lines }: Unchanged, first: boolean, last: boolean): Folded[] {
+export function fold(lines: readonly string[], first: boolean, last: boolean): Unchanged[] {
   const from = first ? 0 : CONTEXT
   const to = lines.length - (last ? 0 : CONTEXT)
-  if (to - from < FEWEST_FOLDED) return [shownLines(lines)]
-  const parts = [
-    shownLines(lines.slice(0, from)),
-    { changed: false as const, folded: true, lines: lines.slice(from, to) },
-    shownLines(lines.slice(to)),
-  ]
-  return parts.filter((part) => part.lines.length > 0)
+  if (to - from < FEWEST_FOLDED) return [{ changed: false, lines }]
+  return [
+    { changed: false as const, lines: lines.slice(0, from) },
+    { changed: false as const, lines: lines.slice(from, to), folded: true },
+    { changed: false as const, lines: lines.slice(to) },
+  ].filter((part) => part.lines.length > 0)
 }
 
 /** A few unchanged lines around each change are shown; the others are folded. */
-export const folded = (stretches: readonly Stretch[]): (Changed | Folded)[] =>
-  stretches.flatMap<Changed | Folded>((stretch, at) =>
-    stretch.changed ? [stretch] : fold(stretch, at === 0, at === stretches.length - 1),
+export const folded = (stretches: readonly Stretch[]): Stretch[] =>
+  stretches.flatMap<Stretch>((stretch, at) =>
+    stretch.changed ? [stretch] : fold(stretch.lines, at === 0, at === stretches.length - 1),
   )
-
-export interface Difference {
-  readonly of: 'both' | 'stored' | 'yours'
-  readonly text: string
-}
-
-/** By words, or by lines if there are too many. */
-export function differences(stored: string, yours: string): Difference[] {
-  const options = { maxEditLength: MOST_EDITS }
-  const changes = diffWordsWithSpace(stored, yours, options) ?? diffLines(stored, yours, options)
-  if (!changes) {
-    return [
-      { of: 'stored', text: stored },
-      { of: 'yours', text: yours },
-    ]
-  }
-  return changes.map(({ added, removed, value }) => ({
-    of: added ? 'yours' : removed ? 'stored' : 'both',
-    text: value,
-  }))
-}
 
 const pieces = (all: readonly Piece[]): Html[] =>
   all.map(({ changed, text }) => (changed ? html`<mark>${text}</mark>` : html`${text}`))
@@ -146,8 +118,16 @@ const change = ({ removed, added }: Changed): Html =>
       : nothing
   }`
 
+/** One side of a difference, with what only it has marked. */
+export const sideView = (stretches: readonly Stretch[], side: 'removed' | 'added'): Html[] =>
+  stretches.flatMap((each) => {
+    if (!each.changed) return [html`${each.lines.join('')}`]
+    const isPartly = each[side].some(({ changed }) => changed)
+    return pieces(isPartly ? each[side] : each[side].map(({ text }) => ({ changed: true, text })))
+  })
+
 /** `words`: what is said of lines that are folded. */
-export function unchanged({ folded, lines }: Folded, words: string, kind?: 'agreed'): Html {
+export function unchanged({ folded, lines }: Unchanged, words: string, kind?: 'agreed'): Html {
   const mark = kind ? html` class="${kind}"` : nothing
   const shown = html`<pre${mark} dir="auto">${asWritten(lines.join(''))}</pre>`
   return folded
@@ -155,7 +135,7 @@ export function unchanged({ folded, lines }: Folded, words: string, kind?: 'agre
     : shown
 }
 
-export function changeView(before: string, after: string): Html {
+function textView(before: string, after: string): Html {
   if (before === after) return html`<p class="dim">The text did not change.</p>`
   const stretches = folded(changesOf(before, after))
   return html`<div class="changes">${stretches.map((each) =>
@@ -163,50 +143,40 @@ export function changeView(before: string, after: string): Html {
   )}</div>`
 }
 
-interface ChangedMember {
-  readonly name: string
-  readonly before: string | undefined
-  readonly after: string | undefined
-}
+/** Values of members as JSON; '' where there is none. */
+export const sameMember = (a: string, b: string): boolean =>
+  a === b || (a !== '' && b !== '' && sameValue(a, b))
 
-const same = ({ before, after }: ChangedMember): boolean =>
-  before !== undefined && after !== undefined && sameValue(before, after)
-
-/** Both are valid JSON objects. */
-function changedMembers(before: string, after: string): ChangedMember[] {
-  const [was, is] = [membersOf(before), membersOf(after)]
-  const names = [...new Set([...was.keys(), ...is.keys()])]
-  return names
-    .map((name) => ({ name, before: was.get(name), after: is.get(name) }))
-    .filter((each) => !same(each))
-}
-
-const value = (json: string | undefined, mark: 'del' | 'ins'): Html => {
-  if (json === undefined) return html`<span class="dim">nothing</span>`
+const value = (json: string, mark: 'del' | 'ins'): Html => {
+  if (json === '') return html`<span class="dim">nothing</span>`
   return mark === 'del'
     ? html`<del><code>${json}</code></del>`
     : html`<ins><code>${json}</code></ins>`
 }
 
-const row = ({ name, before, after }: ChangedMember): Html => html`<tr>
-<th scope="row"><bdi>${name}</bdi></th>
-<td class="words" data-name="Before">${value(before, 'del')}</td>
-<td class="words" data-name="After">${value(after, 'ins')}</td>
-</tr>`
-
+/** Both are valid JSON objects. */
 function metadataView(before: string, after: string): Html {
-  const members = changedMembers(before, after)
-  if (members.length === 0) return nothing
+  const [was, is] = [membersOf(before), membersOf(after)]
+  const rows = [...new Set([...was.keys(), ...is.keys()])].flatMap((name) => {
+    const [old = '', now = ''] = [was.get(name), is.get(name)]
+    if (sameMember(old, now)) return []
+    return html`<tr>
+<th scope="row"><bdi>${name}</bdi></th>
+<td class="words" data-name="Before">${value(old, 'del')}</td>
+<td class="words" data-name="After">${value(now, 'ins')}</td>
+</tr>`
+  })
+  if (rows.length === 0) return nothing
   return html`<table class="list members">
 <thead><tr><th scope="col">Metadata</th><th scope="col">Before</th><th scope="col">After</th></tr></thead>
-<tbody>${members.map(row)}</tbody>
+<tbody>${rows}</tbody>
 </table>`
 }
 
-type Text = Pick<Memory, 'text' | 'metadata'>
+export type Content = Pick<Memory, 'text' | 'metadata'>
 
-const NONE: Text = { text: '', metadata: '{}' }
+const NONE: Content = { text: '', metadata: '{}' }
 
 /** Undefined: there was, or is, no memory. */
-export const differenceView = (was: Text = NONE, is: Text = NONE): Html =>
-  html`${changeView(was.text, is.text)}${metadataView(was.metadata, is.metadata)}`
+export const differenceView = (was: Content = NONE, is: Content = NONE): Html =>
+  html`${textView(was.text, is.text)}${metadataView(was.metadata, is.metadata)}`

@@ -7,7 +7,7 @@ import { memoryKey } from '../../../home/schemas.ts'
 import { type Answer, redirect } from '../../../http/call.ts'
 import type { Fields } from '../../../http/form.ts'
 import { parseStrictJson } from '../../../http/json.ts'
-import { type Disputed, lineEndsOf, type Part, withLineFeeds } from '../../../merge-lines.ts'
+import { lineEndsOf, withLineFeeds } from '../../../merge-lines.ts'
 import { validateBody } from '../../../pipeline/validate.ts'
 import { faultNote, hidden, refusalNote, type Typed, untouched } from '../../layout/fields.ts'
 import { type Html, nothing } from '../../layout/page.ts'
@@ -17,127 +17,84 @@ import { agentForm, type SentVisit } from '../endpoints.ts'
 import { listField, showBeside } from '../memories/list-pane.ts'
 import { type Listing, listingIn, memoryIn, queryOf } from '../memories/listing.ts'
 import type { Workspace } from '../workspace.ts'
-import { changeView, type Difference, differences, fold, unchanged } from './changes.ts'
+import { type Content, changesOf, differenceView, fold, sideView, unchanged } from './changes.ts'
 import { editor, meanwhile, SAVE_ERRORS, savedPath, writeIn } from './editor.ts'
 import { isGone, showGone, unlessGone } from './gone.ts'
 import { crumbOf } from './memory.ts'
 import {
-  type Decided,
+  choiceField,
+  type Dispute,
   decide,
-  disputedMembers,
-  disputedParts,
+  disputesIn,
   findSides,
-  isDisputed,
-  type Member,
+  isOfMetadata,
   type Merged,
-  memberField,
-  mergedSides,
+  merge,
   ownField,
-  partField,
   type Sides,
 } from './merge.ts'
 
-/** One side of the difference: its own parts are marked, the other side's are left out. */
-const side = (parts: readonly Difference[], only: 'stored' | 'yours'): Html[] =>
-  parts
-    .filter(({ of }) => of === 'both' || of === only)
-    .map(({ of, text }) => (of === 'both' ? html`${text}` : html`<mark>${text}</mark>`))
+const NOTHING = html`<p class="dim">Left out.</p>`
 
-interface Choice {
-  readonly field: string
-  readonly value: string
-  readonly label: string
-  /** Shown below the label. */
-  readonly content?: Html
-}
+const sideOf = (text: string, shown: Html | Html[]): Html =>
+  text === ''
+    ? NOTHING
+    : html`<pre class="text" dir="auto" tabindex="0" aria-label="The text of this choice">
+${shown}</pre>`
 
-const radio = ({ field, value, label, content = nothing }: Choice, sent: Fields): Html =>
-  html`<div class="option"><div class="check">
-<input type="radio" id="${field}-${value}" name="${field}" value="${value}" required${
-    sent[field] === value ? html` checked` : nothing
-  }><label for="${field}-${value}">${label}</label></div>${content}</div>`
-
-const shown = (id: string, content: Html | Html[], empty: boolean): Html =>
-  empty
-    ? html`<p class="dim" id="${id}">Nothing is here.</p>`
-    : html`<pre class="text" dir="auto" tabindex="0" id="${id}" aria-label="The text of this choice">${content}</pre>`
-
-const before = (base: string | undefined): Html =>
-  base === undefined
-    ? nothing
-    : html`<details><summary>As it was before both</summary>${shown('', html`${base}`, base === '')}</details>`
-
-const ownText = (field: string, yours: string, sent: Fields): Html => {
-  const own = ownField(field)
-  const text = sent[own] ?? yours
-  return html`<textarea name="${own}" rows="${Math.min(12, Math.max(3, text.split('\n').length))}" spellcheck="false" autocomplete="off" aria-label="Written by hand" dir="auto">
+function hand(dispute: Dispute, at: number, { values }: Typed): Html {
+  const text = values[ownField(at)] ?? dispute.yours
+  const [least, name] = isOfMetadata(dispute)
+    ? [1, 'The value as JSON; empty leaves it out']
+    : [3, 'Written by hand']
+  return html`<textarea name="${ownField(at)}" rows="${Math.min(12, Math.max(least, text.split('\n').length))}" spellcheck="false" autocomplete="off" aria-label="${name}" dir="auto">
 ${text}</textarea>`
 }
 
-function partChoice(
-  { base, theirs, yours }: Disputed,
-  at: number,
-  all: number,
-  typed: Typed,
-): Html {
-  const field = partField(at)
-  const sent = typed.values
-  const words = differences(theirs, yours)
-  const legend = all === 1 ? 'The difference' : `Difference ${at + 1} of ${all}`
+function choice(dispute: Dispute, at: number, legend: Html, typed: Typed): Html {
+  const { base, theirs, yours } = dispute
+  const field = choiceField(at)
+  const option = (value: string, label: string, content: Html = nothing): Html =>
+    html`<div class="option"><div class="check">
+<input type="radio" id="${field}-${value}" name="${field}" value="${value}" required${
+      typed.values[field] === value ? html` checked` : nothing
+    }><label for="${field}-${value}">${label}</label></div>${content}</div>`
+  const changes = changesOf(theirs, yours)
   return html`<fieldset class="dispute"><legend>${legend}</legend>
 ${faultNote(field, typed)}
 <div class="sides">
-${radio({ field, value: 'theirs', label: 'What is stored now', content: shown(`${field}-a`, side(words, 'stored'), theirs === '') }, sent)}
-${radio({ field, value: 'yours', label: 'Yours', content: shown(`${field}-b`, side(words, 'yours'), yours === '') }, sent)}
+${option('theirs', 'What is stored now', sideOf(theirs, sideView(changes, 'removed')))}
+${option('yours', 'Yours', sideOf(yours, sideView(changes, 'added')))}
 </div>
-${before(base)}
-${radio({ field, value: 'both', label: 'Both: what is stored, then yours' }, sent)}
-${radio({ field, value: 'own', label: 'Edit by hand', content: ownText(field, yours, sent) }, sent)}
-</fieldset>`
-}
-
-const value = (json: string | undefined): Html =>
-  json === undefined
-    ? html`<p class="dim">Left out.</p>`
-    : html`<pre class="text" dir="auto">${json}</pre>`
-
-function memberChoice({ name, base, theirs, yours }: Member, at: number, typed: Typed): Html {
-  const field = memberField(at)
-  const own = ownField(field)
-  const sent = typed.values
-  const hand = html`<textarea name="${own}" rows="1" spellcheck="false" autocomplete="off" aria-label="The value as JSON; empty leaves it out">
-${sent[own] ?? yours ?? ''}</textarea>`
-  return html`<fieldset class="dispute"><legend>Metadata: <bdi><code>${name}</code></bdi></legend>
-${faultNote(field, typed)}
-<div class="sides">
-${radio({ field, value: 'theirs', label: 'What is stored now', content: value(theirs) }, sent)}
-${radio({ field, value: 'yours', label: 'Yours', content: value(yours) }, sent)}
-</div>
-${before(base)}
-${radio({ field, value: 'own', label: 'Edit by hand', content: hand }, sent)}
+${base === undefined ? nothing : html`<details><summary>As it was before both</summary>${sideOf(base, html`${base}`)}</details>`}
+${isOfMetadata(dispute) ? nothing : option('both', 'Both: what is stored, then yours')}
+${option('own', 'Edit by hand', hand(dispute, at, typed))}
 </fieldset>`
 }
 
 const agreed = (text: string, first: boolean, last: boolean): Html[] =>
-  fold({ changed: false, lines: text.split(/(?<=\n)(?=.)/s) }, first, last).map((each) =>
+  fold(text.split(/(?<=\n)(?=.)/s), first, last).map((each) =>
     unchanged(each, 'without a dispute', 'agreed'),
   )
 
-function partView(parts: readonly Part[], typed: Typed): Html[] {
-  const all = parts.filter((part) => part.disputed).length
-  let disputes = 0
-  return parts.flatMap((part, at) =>
-    part.disputed
-      ? [partChoice(part, disputes++, all, typed)]
-      : agreed(part.text, at === 0, at === parts.length - 1),
-  )
-}
-
 /** The text, and the members of the metadata that both sides changed. */
-const choices = (merged: Merged, typed: Typed): Html => html`${
-  disputedParts(merged).length > 0 ? partView(merged.parts, typed) : nothing
+function choices(merged: Merged, typed: Typed): Html[] {
+  const { parts, members } = merged
+  const disputes = disputesIn(merged)
+  const ofText = disputes.filter((each) => !isOfMetadata(each)).length
+  const legend = (part: Dispute, at: number): Html => {
+    if (isOfMetadata(part))
+      return html`Metadata: <bdi><code>${part.name ?? 'all of it'}</code></bdi>`
+    return ofText === 1 ? html`The difference` : html`Difference ${at + 1} of ${ofText}`
+  }
+  return [...(ofText > 0 ? parts : []), ...members].flatMap((part, place) => {
+    if (part.disputed) {
+      const at = disputes.indexOf(part)
+      return choice(part, at, legend(part, at), typed)
+    }
+    return isOfMetadata(part) ? [] : agreed(part.text, place === 0, place === parts.length - 1)
+  })
 }
-${disputedMembers(merged).map((each, at) => memberChoice(each, at, typed))}`
 
 const KEEP = 'Keep what is stored'
 
@@ -198,12 +155,12 @@ ${body}`,
   })
 }
 
-function editorOf({ agentId, listing }: Place, { key, theirs }: Sides, decided: Decided): Html {
+function editorOf({ agentId, listing }: Place, { key, theirs }: Sides, decided: Content): Html {
   const list = queryOf(listing)
   const values: Fields = { key, ...decided, expectedVersion: String(theirs.version), list }
   return html`${editor(agentId, { values }, `Save over version ${theirs.version}`, KEEP)}
 <section aria-labelledby="would"><h2 id="would">What this changes in what is stored</h2>
-${changeView(withLineFeeds(theirs.text), decided.text)}</section>`
+${differenceView({ ...theirs, text: withLineFeeds(theirs.text) }, decided)}</section>`
 }
 
 /** Both sides, with the choices that were made and their errors. */
@@ -214,12 +171,13 @@ function showSides(
   typed: Typed,
 ): Promise<Answer> {
   const place = placeOf(visit)
-  const merged = mergedSides(sides)
+  const merged = merge(sides)
   const said = (asked: string) => conflictNote(sides, workspace.clock(), asked)
-  const body = isDisputed(merged)
-    ? html`${typed.refusal ? refusalNote(typed) : said('Choose about the rest.')}
+  const body =
+    disputesIn(merged).length > 0
+      ? html`${typed.refusal ? refusalNote(typed) : said('Choose about the rest.')}
 ${chooser(place, sides, merged, typed)}`
-    : html`${said('Nothing overlaps: look it over, and save.')}
+      : html`${said('Nothing overlaps: look it over, and save.')}
 ${editorOf(place, sides, decide(merged, {}))}`
   return show(visit, workspace, sides, typed.refusal?.status ?? 409, body)
 }
@@ -260,7 +218,7 @@ function isObject(text: string): boolean {
 async function decided(workspace: Workspace, { identity, sent }: SentVisit) {
   validateBody(conflictForm, sent)
   const sides = await findSides(workspace, identity, sent)
-  return { sides, ...decide(mergedSides(sides), sent) }
+  return { sides, ...decide(merge(sides), sent) }
 }
 
 /** After a further conflict, the resolution is the new `yours`, and what it resolved is its base. */

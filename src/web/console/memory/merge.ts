@@ -7,7 +7,6 @@ import { findMemory, findVersion } from '../../../home/memories/memory.ts'
 import type { Fields } from '../../../http/form.ts'
 import { parseStrictJson } from '../../../http/json.ts'
 import { compact, membersOf } from '../../../json/members.ts'
-import { sameValue } from '../../../json/same-value.ts'
 import {
   assemble,
   type Disputed,
@@ -19,82 +18,50 @@ import {
 import type { Identity } from '../../../store/port/home.ts'
 import type { Memory } from '../../../store/port/keeping/memories.ts'
 import type { Workspace } from '../workspace.ts'
+import { type Content, sameMember } from './changes.ts'
 import { faultInJson } from './editor.ts'
 
-/** A value as written; undefined if there is no such member. */
-type Value = string | undefined
+/** A part whose text is JSON; '' if there is no such member. Without a name: all metadata. */
+export type Member = Part & { readonly name: string | undefined }
 
-export interface Member {
-  readonly name: string
-  /** Also undefined if the common base is not known. */
-  readonly base: Value
-  readonly theirs: Value
-  readonly yours: Value
-  readonly disputed: boolean
-  /** The merged value, unless it is disputed. */
-  readonly value: Value
-}
-
-/** Each disputed member is two fields of a form. */
+/** Each disputed member is two fields of a form; more are decided as one. */
 const MOST_DISPUTED = 8
 
-const same = (a: Value, b: Value): boolean =>
-  a === b || (a !== undefined && b !== undefined && sameValue(a, b))
-
-function settled(sides: Omit<Member, 'disputed' | 'value'>, knowsBase: boolean): Member {
-  const { base, theirs, yours } = sides
-  if (same(theirs, yours)) return { ...sides, disputed: false, value: theirs }
-  if (knowsBase && same(base, yours)) return { ...sides, disputed: false, value: theirs }
-  if (knowsBase && same(base, theirs)) return { ...sides, disputed: false, value: yours }
-  return { ...sides, disputed: true, value: undefined }
+function settled(base: string | undefined, theirs: string, yours: string): Part {
+  const isSame = (a: string | undefined, b: string) => a !== undefined && sameMember(a, b)
+  if (isSame(theirs, yours) || isSame(base, yours)) return { disputed: false, text: theirs }
+  if (isSame(base, theirs)) return { disputed: false, text: yours }
+  return { disputed: true, base, theirs, yours }
 }
 
-export interface MergedMetadata {
-  readonly theirs: string
-  readonly yours: string
-  readonly members: readonly Member[]
-  /** Too much is disputed, so a single member stands for all metadata. */
-  readonly whole: boolean
-}
-
-const wholeOf = (base: Value, theirs: string, yours: string): Member => ({
-  name: 'All metadata',
-  base,
-  theirs,
-  yours,
-  disputed: true,
-  value: undefined,
-})
+const disputedIn = <P extends Part>(parts: readonly P[]): (P & Disputed)[] =>
+  parts.filter((part): part is P & Disputed => part.disputed)
 
 /** Each a valid JSON object. */
-export function mergeMetadata(base: Value, theirs: string, yours: string): MergedMetadata {
+export function mergeMetadata(base: string | undefined, theirs: string, yours: string): Member[] {
   const [before, there, here] = [base ?? '{}', theirs, yours].map((each) =>
     membersOf(compact(each)),
   )
   const names = new Set([...(there?.keys() ?? []), ...(here?.keys() ?? [])])
-  const members = [...names].map((name) =>
-    settled(
-      { name, base: before?.get(name), theirs: there?.get(name), yours: here?.get(name) },
-      base !== undefined,
-    ),
-  )
-  const whole = members.filter(({ disputed }) => disputed).length > MOST_DISPUTED
-  return { theirs, yours, whole, members: whole ? [wholeOf(base, theirs, yours)] : members }
+  const members = [...names].map((name) => {
+    const was = base === undefined ? undefined : (before?.get(name) ?? '')
+    return { name, ...settled(was, there?.get(name) ?? '', here?.get(name) ?? '') }
+  })
+  return disputedIn(members).length > MOST_DISPUTED
+    ? [{ name: undefined, disputed: true, base, theirs, yours }]
+    : members
 }
 
-/** `chosen`: a value for each disputed member, in order; undefined omits it. */
-export function assembleMetadata(merged: MergedMetadata, chosen: readonly Value[]): string {
+/** `chosen`: a value for each disputed member, in order; '' omits it. */
+export function assembleMetadata(members: readonly Member[], chosen: readonly string[]): string {
   const rest = chosen.values()
-  const values = merged.members.map(({ name, disputed, value }) => ({
-    name,
-    value: disputed ? rest.next().value : value,
-  }))
-  if (merged.whole) return values[0]?.value ?? '{}'
-  const written = values.flatMap(({ name, value }) =>
-    value === undefined ? [] : [`${JSON.stringify(name)}:${value}`],
-  )
-  const text = `{${written.join(',')}}`
-  return [merged.theirs, merged.yours].find((each) => sameValue(each, text)) ?? text
+  const written = members.map((each) => {
+    const value = each.disputed ? rest.next().value : each.text
+    return each.name === undefined || !value ? value : `${JSON.stringify(each.name)}:${value}`
+  })
+  const [first] = members
+  if (first && first.name === undefined) return written[0] || '{}'
+  return `{${written.filter(Boolean).join(',')}}`
 }
 
 export interface Sides {
@@ -102,12 +69,7 @@ export interface Sides {
   /** Undefined if it is no longer kept, or never existed. */
   readonly base: Memory | undefined
   readonly theirs: Memory
-  readonly yours: Pick<Memory, 'text' | 'metadata'>
-}
-
-export interface Merged {
-  readonly parts: readonly Part[]
-  readonly metadata: MergedMetadata
+  readonly yours: Content
 }
 
 const numberIn = (text: string | undefined): number | undefined =>
@@ -144,93 +106,65 @@ export async function findSides(
   }
 }
 
-export const mergedSides = ({ base, theirs, yours }: Sides): Merged => ({
+export interface Merged {
+  readonly parts: readonly Part[]
+  readonly members: readonly Member[]
+}
+
+export const merge = ({ base, theirs, yours }: Sides): Merged => ({
   parts: mergeTexts(base && withLineFeeds(base.text), withLineFeeds(theirs.text), yours.text),
-  metadata: mergeMetadata(base?.metadata, theirs.metadata, yours.metadata),
+  members: mergeMetadata(base?.metadata, theirs.metadata, yours.metadata),
 })
 
-export const disputedParts = ({ parts }: Merged) => parts.filter((part) => part.disputed)
+/** Of the text, or of the metadata. */
+export type Dispute = Disputed & { readonly name?: string | undefined }
 
-export const disputedMembers = ({ metadata }: Merged) =>
-  metadata.members.filter(({ disputed }) => disputed)
+export const isOfMetadata = (part: object): part is Member => 'name' in part
 
-export const isDisputed = (merged: Merged): boolean =>
-  disputedParts(merged).length + disputedMembers(merged).length > 0
+export const disputesIn = ({ parts, members }: Merged): Dispute[] => [
+  ...disputedIn(parts),
+  ...disputedIn(members),
+]
 
 /** The form fields of a choice, and of a text or value written by hand. */
-export const partField = (at: number): string => `part-${at}`
-export const memberField = (at: number): string => `member-${at}`
-export const ownField = (field: string): string => `own-${field}`
+export const choiceField = (at: number): string => `part-${at}`
+export const ownField = (at: number): string => `own-part-${at}`
 
-export interface Decided {
-  readonly text: string
-  readonly metadata: string
+interface Chosen {
+  readonly text?: string
+  readonly fault?: string
 }
 
-type Chosen<T> = { readonly value: T } | { readonly fault: string }
-
-const UNDECIDED = { fault: 'must be chosen' } as const
-
-function partText({ theirs, yours }: Disputed, field: string, sent: Fields): Chosen<string> {
-  switch (sent[field]) {
-    case 'theirs':
-      return { value: theirs }
-    case 'yours':
-      return { value: yours }
-    case 'both':
-      return { value: joinLines([theirs, yours]) }
-    case 'own':
-      return { value: withLineFeeds(sent[ownField(field)] ?? '') }
-    default:
-      return UNDECIDED
-  }
-}
-
-/** An empty field omits the member. */
-function ownValue(written: string): Chosen<string | undefined> {
-  if (written.trim() === '') return { value: undefined }
+function ownValue(json: string): Chosen {
   try {
-    parseStrictJson(written)
-    return { value: written }
+    if (json.trim() !== '') parseStrictJson(json)
+    return { text: json.trim() }
   } catch (error) {
     return { fault: faultInJson(error) ?? 'must be JSON: a text stands in quotes' }
   }
 }
 
-function memberValue(
-  { theirs, yours }: Member,
-  field: string,
-  sent: Fields,
-): Chosen<string | undefined> {
-  if (sent[field] === 'theirs') return { value: theirs }
-  if (sent[field] === 'yours') return { value: yours }
-  return sent[field] === 'own' ? ownValue(sent[ownField(field)] ?? '') : UNDECIDED
-}
-
-function values<T>(chosen: readonly Chosen<T>[], fieldOf: (at: number) => string) {
-  const faults: FieldError[] = []
-  const all: T[] = []
-  for (const [at, each] of chosen.entries()) {
-    if ('value' in each) all.push(each.value)
-    else faults.push({ pointer: `/${fieldOf(at)}`, message: each.fault })
-  }
-  return { all, faults }
+function chosen(dispute: Dispute, choice: string | undefined, own: string): Chosen {
+  const { theirs, yours } = dispute
+  if (choice === 'theirs' || choice === 'yours') return { text: dispute[choice] }
+  if (choice === 'own') return isOfMetadata(dispute) ? ownValue(own) : { text: withLineFeeds(own) }
+  return choice === 'both' && !isOfMetadata(dispute)
+    ? { text: joinLines([theirs, yours]) }
+    : { fault: 'must be chosen' }
 }
 
 /** Throws `invalid_body` with an error for each missing choice. */
-export function decide(merged: Merged, sent: Fields): Decided {
-  const texts = values(
-    disputedParts(merged).map((part, at) => partText(part, partField(at), sent)),
-    partField,
-  )
-  const members = values(
-    disputedMembers(merged).map((each, at) => memberValue(each, memberField(at), sent)),
-    memberField,
-  )
-  const errors = [...texts.faults, ...members.faults]
+export function decide(merged: Merged, sent: Fields): Content {
+  const errors: FieldError[] = []
+  const texts = disputesIn(merged).map((each, at) => {
+    const { text = '', fault } = chosen(each, sent[choiceField(at)], sent[ownField(at)] ?? '')
+    if (fault) errors.push({ pointer: `/${choiceField(at)}`, message: fault })
+    return text
+  })
   if (errors.length > 0) throw problem('invalid_body', { errors })
+  const { parts, members } = merged
   return {
-    text: assemble(merged.parts, texts.all),
-    metadata: assembleMetadata(merged.metadata, members.all),
+    text: assemble(parts, texts),
+    metadata: assembleMetadata(members, texts.slice(disputedIn(parts).length)),
   }
 }
