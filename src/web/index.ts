@@ -41,7 +41,7 @@ import { resolveForm } from './console/memory/conflict.ts'
 import { createForm, createPage, editForm, editPage, restoreForm } from './console/memory/edit.ts'
 import { memoryPage } from './console/memory/memory.ts'
 import { erase, rename } from './console/memory/rename-or-erase.ts'
-import { addPasskeyForm, addPasskeyPage } from './console/passkeys/add-passkey.ts'
+import { addPasskey } from './console/passkeys/add-passkey.ts'
 import { addOptions, confirmOptions, signInOptions } from './console/passkeys/ceremony.ts'
 import { removeEntry } from './console/remove-entry.ts'
 import type { Workspace } from './console/workspace.ts'
@@ -74,8 +74,7 @@ export const consoleEndpoints: readonly Endpoint<Workspace>[] = [
   passwordForm,
   revokeSessionForm,
   endOthersForm,
-  addPasskeyPage,
-  addPasskeyForm,
+  ...addPasskey,
   addOptions,
   confirmOptions,
   removePasskeyForm,

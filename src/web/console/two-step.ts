@@ -28,7 +28,8 @@ interface Shown {
   /** An explanation above the form. */
   readonly about?: Html
   readonly fields: Html
-  readonly button: string
+  /** Undefined if the fields have one of their own. */
+  readonly button: string | undefined
   /** It cannot be undone. */
   readonly danger?: boolean
   /** The link of Cancel. */
@@ -55,7 +56,7 @@ const body = (
 ${refusalNote(typed)}${line(about)}
 <form method="post" action="${action}" class="stack">
 ${fields}${line(asked)}
-<p class="actions"><button${danger ? html` class="danger"` : nothing}>${button}</button>
+<p class="actions">${button ? html`<button${danger ? html` class="danger"` : nothing}>${button}</button>` : nothing}
 <a class="button quiet" href="${cancel}">Cancel</a></p>
 </form></div>`
 

@@ -18,13 +18,12 @@ const ALGORITHMS = [-8, -7, -257]
 
 const transports = ['ble', 'cable', 'hybrid', 'internal', 'nfc', 'smart-card', 'usb'] as const
 
+const knownAmong = (names: readonly string[]) => transports.filter((name) => names.includes(name))
+
 type Known = Pick<Passkey, 'id' | 'transports'>
 
 const descriptorsOf = (passkeys: readonly Known[]) =>
-  passkeys.map((each) => ({
-    id: each.id,
-    transports: transports.filter((name) => each.transports.includes(name)),
-  }))
+  passkeys.map(({ id, transports }) => ({ id, transports: knownAmong(transports) }))
 
 /** The user handle of the account, which says nothing about its owner. */
 const handleOf = (accountId: string): Uint8Array<ArrayBuffer> => new TextEncoder().encode(accountId)
@@ -73,30 +72,24 @@ const MOST_BYTES = 1_400
 const base64url = z.string().regex(/^[\w-]+$/)
 const id = base64url.max(MOST_BYTES)
 
-const common = {
-  id,
-  rawId: id,
-  type: z.literal('public-key'),
-  clientExtensionResults: z.object({}),
-}
+const responseWith = <Members extends z.ZodRawShape>(members: Members) =>
+  z.object({
+    id,
+    rawId: id,
+    type: z.literal('public-key'),
+    clientExtensionResults: z.object({}),
+    response: z.object({ clientDataJSON: base64url, ...members }),
+  })
 
-const registration = z.object({
-  ...common,
-  response: z.object({
-    clientDataJSON: base64url,
-    attestationObject: base64url,
-    transports: z.array(z.string()).default([]),
-  }),
+const registration = responseWith({
+  attestationObject: base64url,
+  transports: z.array(z.string()).default([]).transform(knownAmong),
 })
 
-const assertion = z.object({
-  ...common,
-  response: z.object({
-    clientDataJSON: base64url,
-    authenticatorData: base64url,
-    signature: base64url,
-    userHandle: base64url.optional(),
-  }),
+const assertion = responseWith({
+  authenticatorData: base64url,
+  signature: base64url,
+  userHandle: base64url.optional(),
 })
 
 export type Assertion = z.output<typeof assertion>
@@ -112,19 +105,13 @@ function parsed<S extends z.ZodType>(schema: S, text: string): z.output<S> | und
 /** Undefined if it is malformed. It is not verified yet. */
 export const assertionIn = (text: string): Assertion | undefined => parsed(assertion, text)
 
-/** The library only asks whether the challenge is accepted, so it is remembered here. */
-function remember(accept: Accept) {
-  let found: Challenge | undefined
-  return {
-    isAccepted(challenge: string): boolean {
-      found = accept(challenge)
-      return found !== undefined
-    },
-    accepted(): Challenge {
-      if (!found) throw new Error('no challenge was accepted')
-      return found
-    },
-  }
+/** The challenge that was signed, as text for the library too, if it is accepted. */
+async function signed(clientDataJSON: string, accept: Accept) {
+  const { decodeClientDataJSON } = await import('@simplewebauthn/server/helpers')
+  const { challenge: text } = decodeClientDataJSON(clientDataJSON)
+  const challenge = accept(text)
+  if (!challenge) throw new Error('the challenge is not accepted')
+  return { text, challenge }
 }
 
 /** None are requested: the library would fetch the addresses that a certificate chain names. */
@@ -148,11 +135,14 @@ export async function verifyRegistration(
   const response = parsed(registration, text)
   if (!response) throw new Error('the answer is none')
   await refuseCertificates(response.response.attestationObject)
-  const { isAccepted, accepted } = remember(accept)
+  const { text: expectedChallenge, challenge } = await signed(
+    response.response.clientDataJSON,
+    accept,
+  )
   const { verifyRegistrationResponse } = await library()
   const { verified, registrationInfo } = await verifyRegistrationResponse({
-    response: { ...response, response: { ...response.response, transports: [] } },
-    expectedChallenge: isAccepted,
+    response,
+    expectedChallenge,
     expectedOrigin: origin,
     expectedRPID: name,
     supportedAlgorithmIDs: ALGORITHMS,
@@ -165,8 +155,8 @@ export async function verifyRegistration(
     publicKey: Buffer.from(publicKey).toString('base64url'),
     counter,
     site: name,
-    transports: transports.filter((each) => response.response.transports.includes(each)),
-    challenge: accepted(),
+    transports: response.response.transports,
+    challenge,
   }
 }
 
@@ -183,11 +173,11 @@ export async function verifyAssertion(
   const { userHandle, ...response } = given.response
   const handle = Buffer.from(handleOf(accountId)).toString('base64url')
   if (userHandle !== undefined && userHandle !== handle) throw new Error('of another account')
-  const { isAccepted, accepted } = remember(accept)
+  const { text: expectedChallenge, challenge } = await signed(response.clientDataJSON, accept)
   const { verifyAuthenticationResponse } = await library()
   const { verified, authenticationInfo } = await verifyAuthenticationResponse({
     response: { ...given, response },
-    expectedChallenge: isAccepted,
+    expectedChallenge,
     expectedOrigin: origin,
     expectedRPID: name,
     credential: {
@@ -197,5 +187,5 @@ export async function verifyAssertion(
     },
   })
   if (!verified) throw new Error('the signature is not true')
-  return { counter: authenticationInfo.newCounter, challenge: accepted() }
+  return { counter: authenticationInfo.newCounter, challenge }
 }
