@@ -24,28 +24,25 @@ export type Query = z.ZodObject | undefined
 export type Queried<Q extends Query> = Pick<Request<[], undefined, Q, undefined>, 'query'>
 
 /** A page costs what the same read costs a program; nothing if `budget` is null. */
-export function agentPage<Q extends Query = undefined>({
+export const agentPage = <Q extends Query = undefined>({
   budget = 'reads',
   errors = [],
   ...page
 }: Declared<AgentVisit & Queried<Q>> & {
   readonly query?: Q & z.ZodObject
   readonly budget?: BudgetName | null
-}) {
-  const declared = {
+}) =>
+  endpoint({
     ...page,
     method: 'GET',
     params: ofAgent,
+    guards: [...forOwner, ...(budget === null ? ([] as const) : costs(budget))] as const,
     errors: ['invalid_token', ...errors],
-  } as const
-  return budget === null
-    ? endpoint({ ...declared, guards: forOwner })
-    : endpoint({ ...declared, guards: [...forOwner, ...costs(budget)] })
-}
+  })
 
 export type SentVisit = AgentVisit & Sent
 
-export function agentForm({
+export const agentForm = ({
   budget,
   refuse,
   confirm,
@@ -54,18 +51,19 @@ export function agentForm({
 }: Declared<SentVisit & Announced> & {
   readonly budget: BudgetName
   /** Renders a refusal, as the form's page with its input and the errors. */
-  readonly refuse: (visit: SentVisit, workspace: Workspace, refusal: Problem) => Promise<Answer>
+  readonly refuse?: (visit: SentVisit, workspace: Workspace, refusal: Problem) => Promise<Answer>
   /** The field of the password, if a recent sign-in is needed. */
   readonly confirm?: string | undefined
-}) {
-  const declared = {
+}) =>
+  endpoint({
     ...form,
     method: 'POST',
     params: ofAgent,
+    guards: [
+      ...formForOwner,
+      ...(refuse ? ([again(refuse)] as const) : ([] as const)),
+      ...costs(budget),
+      ...(confirm === undefined ? ([] as const) : ([recentSignIn(confirm)] as const)),
+    ] as const,
     errors: [...WRITE_ERRORS, 'invalid_body', 'invalid_token', ...errors],
-  } as const
-  const guards = [...formForOwner, again(refuse), ...costs(budget)] as const
-  return confirm === undefined
-    ? endpoint({ ...declared, guards })
-    : endpoint({ ...declared, guards: [...guards, recentSignIn(confirm)] })
-}
+  })

@@ -7,9 +7,7 @@ import { findHead } from '../../../home/head.ts'
 import { refusal } from '../../../home/refusal.ts'
 import { memoryKey } from '../../../home/schemas.ts'
 import { type Answer, redirect } from '../../../http/call.ts'
-import { endpoint } from '../../../pipeline/endpoint.ts'
 import { clientOf } from '../../../pipeline/failures.ts'
-import { WRITE_ERRORS } from '../../../pipeline/problem.ts'
 import { queryInteger } from '../../../pipeline/schemas.ts'
 import { validateBody } from '../../../pipeline/validate.ts'
 import type { RollbackAnswer, RollbackOrder, TakenBack } from '../../../store/port/transfer.ts'
@@ -19,8 +17,7 @@ import { pages } from '../../layout/parts.ts'
 import { agentPath, memoryPath } from '../../layout/paths.ts'
 import { plural, when } from '../../layout/words.ts'
 import { showAgentPage, tabPath } from '../agent-page.ts'
-import { agentPage } from '../endpoints.ts'
-import { costs, formForOwner, ofAgent } from '../guards.ts'
+import { agentForm, agentPage } from '../endpoints.ts'
 import { differenceView } from '../memory/changes.ts'
 import type { AgentVisit, Workspace } from '../workspace.ts'
 import { eventsAfter, rolledBackQuery } from './activity.ts'
@@ -186,14 +183,12 @@ const confirmed = z.object({
 })
 
 /** Nothing is typed in it that could be lost. */
-export const rollbackForm = endpoint({
+export const rollbackForm = agentForm({
   operationId: 'consoleRollBack',
-  method: 'POST',
   path,
-  params: ofAgent,
-  guards: [...formForOwner, ...costs('controls')],
-  errors: [...WRITE_ERRORS, 'invalid_body', 'invalid_token', ...errors],
-  async handle(visit, workspace: Workspace) {
+  budget: 'controls',
+  errors,
+  async handle(visit, workspace) {
     const { prefix = '', ...order } = validateBody(confirmed, visit.sent)
     const done = await rollBack(visit, workspace, { ...order, prefix, dryRun: false })
     const rolled = rolledBackQuery(done.restored, done.deleted, done.skipped.length)
