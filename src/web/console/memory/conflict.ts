@@ -158,7 +158,7 @@ ${body}`,
 function editorOf({ agentId, listing }: Place, { key, theirs }: Sides, decided: Content): Html {
   const list = queryOf(listing)
   const values: Fields = { key, ...decided, expectedVersion: String(theirs.version), list }
-  return html`${editor(agentId, { values }, `Save over version ${theirs.version}`, KEEP)}
+  return html`${editor(agentId, { values }, { save: `Save over version ${theirs.version}`, leave: KEEP })}
 <section aria-labelledby="would"><h2 id="would">What this changes in what is stored</h2>
 ${differenceView({ ...theirs, text: withLineFeeds(theirs.text) }, decided)}</section>`
 }

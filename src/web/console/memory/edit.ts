@@ -13,31 +13,14 @@ import type { Fields } from '../../../http/form.ts'
 import { lineEndsOf, withLineFeeds } from '../../../merge-lines.ts'
 import { validateBody } from '../../../pipeline/validate.ts'
 import type { Memory } from '../../../store/port/keeping/memories.ts'
-import { hidden, input, refusalNote, type Typed } from '../../layout/fields.ts'
+import { refusalNote, type Typed } from '../../layout/fields.ts'
 import { agentPath } from '../../layout/paths.ts'
 import { agentForm, agentPage, type SentVisit } from '../endpoints.ts'
-import { listField, showBeside } from '../memories/list-pane.ts'
-import {
-  listingIn,
-  listingQuery,
-  listPath,
-  memoryIn,
-  newPath,
-  queryOf,
-} from '../memories/listing.ts'
+import { showBeside } from '../memories/list-pane.ts'
+import { listingIn, listingQuery, memoryIn, newPath, queryOf } from '../memories/listing.ts'
 import type { AgentVisit, Workspace } from '../workspace.ts'
 import { showConflict } from './conflict.ts'
-import {
-  editor,
-  isThere,
-  KEY_HINT,
-  meanwhile,
-  SAVE_ERRORS,
-  savedPath,
-  versionIn,
-  writeIn,
-  writing,
-} from './editor.ts'
+import { editor, isThere, meanwhile, SAVE_ERRORS, savedPath, versionIn, writeIn } from './editor.ts'
 import { isGone, showGone, unlessGone } from './gone.ts'
 import { crumbOf, showMemory } from './memory.ts'
 import { findMemoryView } from './memory-view.ts'
@@ -59,15 +42,7 @@ function showNew(visit: AgentVisit, workspace: Workspace, typed: Typed): Promise
     from: newPath(agentId, listing),
     article: html`<h1 id="about">New memory</h1>
 ${refusalNote(typed)}
-${writing({
-  agentId,
-  action: `${agentPath(agentId)}/memory/new`,
-  key: '',
-  above: html`${hidden('expectedVersion', 0)}${listField(listing)}${input({ name: 'key', label: 'Key', hint: KEY_HINT }, typed)}`,
-  typed,
-  save: 'Create',
-  leave: html`<a class="button quiet" href="${listPath(agentId, listing)}">Cancel</a>`,
-})}`,
+${editor(agentId, typed, { save: 'Create', leave: 'Cancel', isNew: true })}`,
   })
 }
 
@@ -77,7 +52,9 @@ export const createPage = agentPage({
   query: listingQuery,
   errors: ['overloaded'],
   handle: (visit, workspace) =>
-    showNew(visit, workspace, { values: { list: queryOf(visit.query) } }),
+    showNew(visit, workspace, {
+      values: { expectedVersion: '0', list: queryOf(visit.query) },
+    }),
 })
 
 const TAKEN = 'Nothing was saved: there is a memory under this key. Choose another key.'
@@ -126,7 +103,7 @@ function showEdit(visit: AgentVisit, workspace: Workspace, typed: Typed): Promis
     article: html`<h1 class="key" id="about">${key}</h1>
 <p class="lead">You are editing version ${expectedVersion}. If the agent writes in the meantime, you see both texts and choose.</p>
 ${refusalNote(typed)}${meanwhile(key, expectedVersion)}
-${editor(agentId, typed, 'Save', 'Cancel')}`,
+${editor(agentId, typed, { save: 'Save', leave: 'Cancel' })}`,
   })
 }
 

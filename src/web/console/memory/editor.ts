@@ -7,12 +7,12 @@ import type { Fields } from '../../../http/form.ts'
 import { parseStrictJson } from '../../../http/json.ts'
 import { compact } from '../../../json/members.ts'
 import { validateBody } from '../../../pipeline/validate.ts'
-import { fieldProblem, hidden, type Typed, textarea } from '../../layout/fields.ts'
+import { fieldProblem, hidden, input, type Typed, textarea } from '../../layout/fields.ts'
 import { type Html, nothing } from '../../layout/page.ts'
 import { agentPath } from '../../layout/paths.ts'
 import { number } from '../../layout/words.ts'
 import { listField } from '../memories/list-pane.ts'
-import { listingIn, memoryIn } from '../memories/listing.ts'
+import { listingIn, listPath, memoryIn } from '../memories/listing.ts'
 
 export const SAVE_ERRORS: readonly ErrorCode[] = [
   'memory_not_found',
@@ -73,53 +73,29 @@ export const isThere = ({ code, extras }: Problem): boolean =>
 export const meanwhile = (key: string, version: string | number): Html =>
   html`<div class="note warn" id="later" role="status" data-key="${key}" data-version="${version}" hidden></div>`
 
-const editPath = (agentId: string): string => `${agentPath(agentId)}/memory/edit`
-
-const texts = (typed: Typed): Html => html`
-${textarea({ name: 'text', label: 'Text', hint: `At most ${number(fields.text.maxBytes)} bytes.`, rows: 14 }, typed)}
-<p class="hint" data-bytes-of="text" data-most="${fields.text.maxBytes}" hidden></p>
-${textarea({ name: 'metadata', label: 'Metadata', hint: 'One JSON object; empty where there is nothing to say.', rows: 4, required: false }, typed)}`
-
-interface Form {
-  readonly agentId: string
-  readonly action: string
-  /** '' for a new one. */
-  readonly key: string
-  /** Hidden fields, and those above the texts. */
-  readonly above: Html
-  readonly typed: Typed
+interface Editor {
   readonly save: string
-  readonly leave: Html
+  readonly leave: string
+  /** Its key is typed too. */
+  readonly isNew?: boolean
 }
 
-/** A script stores drafts by `data-draft` and the field `expectedVersion`. */
-export const writing = ({
-  agentId,
-  action,
-  key,
-  above,
-  typed,
-  save,
-  leave,
-}: Form): Html => html`<form
-method="post" action="${action}" class="stack editor" data-draft="${agentId} ${key}"${typed.refusal ? html` data-unsaved` : nothing}>
-${above}${texts(typed)}
-<p class="actions"><button>${save}</button>
-${leave}</p>
-</form>`
-
-/** For an existing memory. */
-export function editor(agentId: string, typed: Typed, save: string, leave: string): Html {
+/** `typed`: the key, both texts, the version and the list. A script stores drafts by `data-draft`. */
+export function editor(
+  agentId: string,
+  typed: Typed,
+  { save, leave, isNew = false }: Editor,
+): Html {
   const { key = '', expectedVersion = '', list } = typed.values
   const listing = listingIn(list)
-  return writing({
-    agentId,
-    action: editPath(agentId),
-    key,
-    above: html`${hidden('key', key)}
-${hidden('expectedVersion', expectedVersion)}${listField(listing)}`,
-    typed,
-    save,
-    leave: html`<a class="button quiet" href="${memoryIn(agentId, key, listing)}">${leave}</a>`,
-  })
+  return html`<form
+method="post" action="${agentPath(agentId)}/memory/${isNew ? 'new' : 'edit'}" class="stack editor" data-draft="${agentId} ${isNew ? '' : key}"${typed.refusal ? html` data-unsaved` : nothing}>
+${isNew ? input({ name: 'key', label: 'Key', hint: KEY_HINT }, typed) : hidden('key', key)}
+${hidden('expectedVersion', expectedVersion)}${listField(listing)}
+${textarea({ name: 'text', label: 'Text', hint: `At most ${number(fields.text.maxBytes)} bytes.`, rows: 14 }, typed)}
+<p class="hint" data-bytes-of="text" data-most="${fields.text.maxBytes}" hidden></p>
+${textarea({ name: 'metadata', label: 'Metadata', hint: 'One JSON object; empty where there is nothing to say.', rows: 4, required: false }, typed)}
+<p class="actions"><button>${save}</button>
+<a class="button quiet" href="${isNew ? listPath(agentId, listing) : memoryIn(agentId, key, listing)}">${leave}</a></p>
+</form>`
 }

@@ -76,7 +76,7 @@ export async function showGone(
     scripts: ['bytes', 'draft', 'submit', 'later'],
     from: memoryIn(agentId, key, listing, '/edit'),
     article: html`${await told(visit, workspace, key, refusal ? UNSAVED : AGAIN)}
-${meanwhile(key, 0)}${editor(agentId, { values, refusal }, 'Create it again', 'Leave it as it is')}`,
+${meanwhile(key, 0)}${editor(agentId, { values, refusal }, { save: 'Create it again', leave: 'Leave it as it is' })}`,
   })
 }
 

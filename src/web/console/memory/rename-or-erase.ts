@@ -1,7 +1,7 @@
 /** /console/agents/<id>/memory/rename?key=… and …/erase?key=…: a new key for a memory, or its end. */
 import { html } from 'hono/html'
 import { z } from 'zod'
-import { type ErrorCode, Problem, problem } from '../../../errors.ts'
+import { Problem, problem } from '../../../errors.ts'
 import { makeChange } from '../../../home/memories/answers.ts'
 import { findMemory } from '../../../home/memories/memory.ts'
 import { eraseVersions } from '../../../home/memories/operator.ts'
@@ -96,12 +96,8 @@ async function isRenamed({ store }: Workspace, identity: Identity, wanted: Renam
   return found.outcome === 'found' && found.memory.version === wanted.expectedVersion + 1
 }
 
-const sentences: Readonly<Partial<Record<ErrorCode, string>>> = {
-  key_taken:
-    'Nothing was renamed. A memory is under the new key, or versions of a deleted one are: choose another.',
-  version_conflict:
-    'Nothing was renamed: the memory was written in the meantime. Rename it as it is now, if you still want to.',
-}
+const WRITTEN =
+  'Nothing was renamed: the memory was written in the meantime. Rename it as it is now, if you still want to.'
 
 async function makeRename(workspace: Workspace, identity: Identity, wanted: Renaming) {
   const { key: from, to, expectedVersion } = wanted
@@ -111,8 +107,8 @@ async function makeRename(workspace: Workspace, identity: Identity, wanted: Rena
   } catch (error) {
     if (!(error instanceof Problem)) throw error
     if (isGone(error) && (await isRenamed(workspace, identity, wanted))) return
-    const detail = sentences[error.code]
-    throw detail ? problem(error.code, { ...error.extras, detail }) : error
+    if (error.code !== 'version_conflict') throw error
+    throw problem(error.code, { ...error.extras, detail: WRITTEN })
   }
 }
 
