@@ -9,9 +9,10 @@ import {
   removePasskeyForm,
   revokeSessionForm,
 } from './console/account/account.ts'
-import { recoverForm, recoverPage } from './console/account/recover.ts'
 import {
   passkeySignInForm,
+  recoverForm,
+  recoverPage,
   signInForm,
   signInPage,
   signOutForm,
@@ -21,10 +22,9 @@ import { agentsPage, attach, pauseForm } from './console/agent/agents.ts'
 import { birthForm, birthPage } from './console/agent/birth.ts'
 import { connectForm, connectPage, panelPage } from './console/agent/connect.ts'
 import { endKeyForm, keyForm, keysPage, newKeyForm, operatorKeyForm } from './console/agent/keys.ts'
-import { eraseAgent, leave } from './console/agent/leave-or-erase.ts'
 import { agentOverview, statusForm } from './console/agent/overview.ts'
 import { rollbackForm, rollbackPage } from './console/agent/rollback.ts'
-import { profileForm, settingsPage } from './console/agent/settings.ts'
+import { eraseAgent, leave, profileForm, settingsPage } from './console/agent/settings.ts'
 import { exportDownload, importPage, importUpload, printPage } from './console/agent/transfer.ts'
 import { consentForm, consentPage } from './console/consent.ts'
 import { deletedPage } from './console/memories/deleted.ts'

@@ -185,18 +185,26 @@ export const accountPage = endpoint({
     showAccount(visit, workspace, untouched, newsOf(visit.query)),
 })
 
-export const revokeSessionForm = endpoint({
-  operationId: 'consoleRevokeSession',
-  method: 'POST',
-  path: SESSIONS,
-  guards: formForSignedIn,
-  errors: [...WRITE_ERRORS, 'not_found'],
-  async handle({ call, session, sent: { id = '' } }, { sessions }: Workspace) {
-    const revoked = await sessions.revokeSession(session.accountId, id)
-    if (!revoked) throw problem('not_found', { detail: 'Your account has no such session.' })
-    return redirect(call, ACCOUNT)
-  },
-})
+/** Ends one of those that the account has. */
+const removal = (operationId: string, path: string, what: 'session' | 'passkey') =>
+  endpoint({
+    operationId,
+    method: 'POST',
+    path,
+    guards: formForSignedIn,
+    errors: [...WRITE_ERRORS, 'not_found'],
+    async handle({ call, session: { accountId }, sent: { id = '' } }, { sessions }: Workspace) {
+      const isRemoved = await (what === 'session'
+        ? sessions.revokeSession(accountId, id)
+        : sessions.removePasskey(accountId, id))
+      if (!isRemoved) throw problem('not_found', { detail: `Your account has no such ${what}.` })
+      return redirect(call, ACCOUNT)
+    },
+  })
+
+export const revokeSessionForm = removal('consoleRevokeSession', SESSIONS, 'session')
+
+export const removePasskeyForm = removal('consoleRemovePasskey', `${PASSKEYS}/remove`, 'passkey')
 
 export const endOthersForm = endpoint({
   operationId: 'consoleEndOtherSessions',
@@ -238,19 +246,6 @@ export const passwordForm = endpoint({
     const isChanged = await change(visit, workspace)
     if (!isChanged) throw fieldProblem('current', 'was changed in the meantime')
     return redirect(visit.call, `${ACCOUNT}?changed`)
-  },
-})
-
-export const removePasskeyForm = endpoint({
-  operationId: 'consoleRemovePasskey',
-  method: 'POST',
-  path: `${PASSKEYS}/remove`,
-  guards: formForSignedIn,
-  errors: [...WRITE_ERRORS, 'not_found'],
-  async handle({ call, session, sent: { id = '' } }, { sessions }: Workspace) {
-    const removed = await sessions.removePasskey(session.accountId, id)
-    if (!removed) throw problem('not_found', { detail: 'Your account has no such passkey.' })
-    return redirect(call, ACCOUNT)
   },
 })
 

@@ -1,14 +1,16 @@
-/** /console/sign-in and sign-out, by password or by passkey. */
+/** The ways in: /console/sign-in, by password or by passkey, and /console/recover; and sign-out. */
 import { html } from 'hono/html'
 import { z } from 'zod'
 import { problem } from '../../../errors.ts'
-import { PASSWORD_ERRORS, signIn } from '../../../home/account.ts'
+import { anotherPassword, PASSWORD_ERRORS, signIn } from '../../../home/account.ts'
 import { type Answer, type Call, redirect } from '../../../http/call.ts'
 import { endpoint } from '../../../pipeline/endpoint.ts'
 import type { Facts } from '../../../pipeline/guard.ts'
-import { again } from '../../../pipeline/guards/form.ts'
+import { again, type Sent } from '../../../pipeline/guards/form.ts'
+import { hashLink, RECOVER } from '../../../pipeline/links.ts'
 import { WRITE_ERRORS } from '../../../pipeline/problem.ts'
 import { beginSession, currentSession, endSession } from '../../../pipeline/sessions.ts'
+import type { Recovered } from '../../../store/port/sessions.ts'
 import { hidden, input, refusalNote, type Typed } from '../../layout/fields.ts'
 import { type Html, showPage } from '../../layout/page.ts'
 import { BIRTH, consolePath, SIGN_IN } from '../../layout/paths.ts'
@@ -16,6 +18,7 @@ import { forAnyone, formForAnyone, formForSignedIn, withInput } from '../guards.
 import { ASKS, ceremony, offeredAt } from '../passkeys/ceremony.ts'
 import { PASSKEY_ERRORS, signInByPasskey } from '../passkeys/prove.ts'
 import type { Workspace } from '../workspace.ts'
+import { newPasswordField, newPasswordIn } from './account.ts'
 
 /** The birth of an agent, which returns there too. */
 const birthFor = (next: string | undefined): string => {
@@ -117,4 +120,63 @@ export const passkeySignInForm = endpoint({
     await beginSession(call, workspace, account)
     return redirect(call, destination(next))
   },
+})
+
+const showRecovery = ({ call }: Facts, { secure }: Workspace, typed: Typed): Promise<Answer> =>
+  showPage(call, secure, {
+    title: 'Set a new password',
+    status: typed.refusal?.status ?? 200,
+    body: html`<div class="narrow">
+<h1>Set a new password</h1>
+<p class="lead">This link sets it once. Wherever the account is signed in, it is signed out, and its passkeys are removed.</p>
+${refusalNote(typed)}
+<form method="post" action="${RECOVER}" class="stack">
+${hidden('link', typed.values.link ?? '')}
+${input({ name: 'email', label: 'E-mail', type: 'email', autocomplete: 'username', required: false }, typed)}
+${newPasswordField(typed)}
+<button>Set the password and sign in</button>
+</form>
+</div>`,
+  })
+
+/** Throws `link_void`. */
+async function accountOf({ sessions, clock }: Workspace, link: string): Promise<Recovered> {
+  const account = await sessions.findRecovery(hashLink(link), clock())
+  if (!account) throw problem('link_void')
+  return account
+}
+
+/** Viewing does not use up the link, because mail clients and previews open it too. */
+export const recoverPage = endpoint({
+  operationId: 'consoleRecoverPage',
+  method: 'GET',
+  path: RECOVER,
+  guards: forAnyone,
+  query: z.object({ link: z.string().default('') }),
+  errors: ['link_void', 'storage_unavailable'],
+  async handle({ call, query: { link } }, workspace: Workspace) {
+    const { email } = await accountOf(workspace, link)
+    return showRecovery({ call }, workspace, { values: { link, email } })
+  },
+})
+
+async function recover({ call, sent }: Facts & Sent, workspace: Workspace): Promise<Answer> {
+  const { link = '' } = sent
+  const { email } = await accountOf(workspace, link)
+  const password = newPasswordIn(sent)
+  const hash = await anotherPassword(call, workspace, { email, password })
+  // If the link is used twice at once, only one succeeds.
+  const account = await workspace.sessions.setPassword(hashLink(link), hash, workspace.clock())
+  if (!account) throw problem('link_void')
+  await beginSession(call, workspace, account)
+  return redirect(call, '/console')
+}
+
+export const recoverForm = endpoint({
+  operationId: 'consoleRecover',
+  method: 'POST',
+  path: RECOVER,
+  guards: [...formForAnyone, again(withInput(showRecovery))],
+  errors: [...WRITE_ERRORS, 'link_void', 'invalid_body', 'passwords_busy'],
+  handle: recover,
 })
