@@ -47,20 +47,27 @@ interface TwoStep<V extends Visit, View> {
 
 const line = (part: Html | undefined): Html => (part ? html`\n${part}` : nothing)
 
-const body = (
-  action: string,
-  { heading, lead, about, fields, button, danger, cancel }: Shown,
+/** `isRecent`: only after a recent sign-in, whose proof is asked for beside the fields. */
+async function content(
+  visit: Visit,
+  workspace: Workspace,
   typed: Typed,
-  asked: Html | undefined,
-): Html => html`<div class="narrow"><h1>${heading}</h1>${line(lead ? html`<p class="lead">${lead}</p>` : undefined)}
+  { heading, lead, about, fields, button, danger, cancel }: Shown,
+  { action, isRecent }: { readonly action: string; readonly isRecent: boolean },
+): Promise<Pick<Page, 'body' | 'status' | 'scripts'>> {
+  const asked = isRecent ? await proof(PASSWORD, visit, workspace, typed) : undefined
+  return {
+    ...(isRecent && { scripts: ['passkey'] }),
+    status: typed.refusal?.status ?? 200,
+    body: html`<div class="narrow"><h1>${heading}</h1>${line(lead ? html`<p class="lead">${lead}</p>` : undefined)}
 ${refusalNote(typed)}${line(about)}
 <form method="post" action="${action}" class="stack">
 ${fields}${line(asked)}
 <p class="actions">${button ? html`<button${danger ? html` class="danger"` : nothing}>${button}</button>` : nothing}
 <a class="button quiet" href="${cancel}">Cancel</a></p>
-</form></div>`
-
-const statusOf = ({ refusal }: Typed): number => refusal?.status ?? 200
+</form></div>`,
+  }
+}
 
 interface AgentView extends Shown, Omit<AgentPage, 'body' | 'status'> {}
 
@@ -98,14 +105,9 @@ export function agentTwoStep<Q extends Query = undefined>({
   const path = `${agentPath(':agent')}/${below}`
   async function show(visit: AgentVisit, workspace: Workspace, typed: Typed): Promise<Answer> {
     const shown = await view(visit, workspace, typed)
-    const asked = confirm ? await proof(PASSWORD, visit, workspace, typed) : undefined
-    const action = `${agentPath(visit.identity.agentId)}/${below}`
-    return showAgentPage(visit, workspace, {
-      ...shown,
-      ...(confirm && { scripts: ['passkey'] }),
-      status: statusOf(typed),
-      body: body(action, shown, typed, asked),
-    })
+    const where = { action: `${agentPath(visit.identity.agentId)}/${below}`, isRecent: confirm }
+    const page = await content(visit, workspace, typed, shown, where)
+    return showAgentPage(visit, workspace, { ...shown, ...page })
   }
   const page = agentPage({
     operationId: `${operationId}Page`,
@@ -150,14 +152,8 @@ export function accountTwoStep({
 }: AccountTwoStep) {
   async function show(visit: Visit, workspace: Workspace, typed: Typed): Promise<Answer> {
     const shown = await view(visit, workspace, typed)
-    const asked = await proof(PASSWORD, visit, workspace, typed)
-    return showPage(visit.call, workspace.secure, {
-      ...shown,
-      session: visit.session,
-      scripts: ['passkey'],
-      status: statusOf(typed),
-      body: body(path, shown, typed, asked),
-    })
+    const page = await content(visit, workspace, typed, shown, { action: path, isRecent: true })
+    return showPage(visit.call, workspace.secure, { ...shown, session: visit.session, ...page })
   }
   const page = endpoint({
     operationId: `${operationId}Page`,

@@ -5,7 +5,7 @@
 import { html } from 'hono/html'
 import { z } from 'zod'
 import { findKeys, makeKey } from '../../../home/keys.ts'
-import type { Answer, Call } from '../../../http/call.ts'
+import type { Call } from '../../../http/call.ts'
 import { endpoint } from '../../../pipeline/endpoint.ts'
 import { again } from '../../../pipeline/guards/form.ts'
 import { WRITE_ERRORS } from '../../../pipeline/problem.ts'
@@ -29,14 +29,8 @@ const NO_KEY = 'aha_…'
 const urlOf = ({ publicUrl, secure }: Workspace, { host }: Call): string =>
   publicUrl ?? `${secure ? 'https' : 'http'}://${host}`
 
-const card = (agentId: string, { id, name, how }: Client, query: Query): Html =>
-  html`<li><a class="card" href="${connectPath(agentId, id, query)}"><span class="grow"><strong>${name}</strong> <br><span class="dim">${how}</span></span></a></li>`
-
-type Query = Readonly<Record<string, string>>
-
-/** Also where an agent was just created. */
-export const clientList = (agentId: string, query: Query = {}): Html => html`<ul class="cards">
-${clients.map((each) => card(agentId, each, query))}
+const clientList = (agentId: string, query = {}): Html => html`<ul class="cards">
+${clients.map(({ id, name, how }) => html`<li><a class="card" href="${connectPath(agentId, id, query)}"><span class="grow"><strong>${name}</strong> <br><span class="dim">${how}</span></span></a></li>`)}
 </ul>`
 
 /** Where nothing has connected yet. */
@@ -77,53 +71,39 @@ ${text === undefined ? nothing : textToCopy(`text-${at + 1}`, name, text)}`
 const steps = ({ steps }: Client, place: Place): Html =>
   html`<div class="connect">${steps(place).map(stepOf)}</div>`
 
+/** What a panel waits for: the use of a key, or of any that is made from a moment on. */
+async function watchedKey(
+  { identity }: AgentVisit,
+  workspace: Workspace,
+  { key, since = Infinity }: { readonly key?: string | undefined; readonly since?: number },
+): Promise<NamedKey | undefined> {
+  const keys = await findKeys(workspace, identity)
+  return keys.find((each) => each.id === key || each.createdAt >= since)
+}
+
 /** A call that only reads makes no event that the page could be told of. */
 const LOOK_SECONDS = 3
 /** A panel that was left open costs little. */
 const LATER_SECONDS = 60
 const LATER_AFTER_MS = 600_000
 
-/** What a panel waits for: the use of a key, or of any that is made from a moment on. */
-interface Watched {
-  readonly key?: string | undefined
-  readonly since?: number | undefined
-}
-
-async function watchedKey(
-  { identity }: AgentVisit,
-  workspace: Workspace,
-  { key, since }: Watched,
-): Promise<NamedKey | undefined> {
-  if (key === undefined && since === undefined) return undefined
-  const keys = await findKeys(workspace, identity)
-  return keys.find((each) => each.id === key || (since !== undefined && each.createdAt >= since))
-}
-
-const waiting = (words: Html, forMs: number): Html => html`<p class="waiting" data-looks="${
-  forMs < LATER_AFTER_MS ? LOOK_SECONDS : LATER_SECONDS
-}"><span
+function waiting(key: NamedKey | undefined, forMs: number): Html {
+  const words = key
+    ? html`Waiting for the first call of “<bdi>${key.name}</bdi>”…`
+    : html`Waiting until it has signed in…`
+  return html`<p class="waiting" data-looks="${
+    forMs < LATER_AFTER_MS ? LOOK_SECONDS : LATER_SECONDS
+  }"><span
 class="pulse" aria-hidden="true"></span> <span>${words}</span></p>`
-
-const called = (agentId: string, { name }: NamedKey, at: number, now: number): Html =>
-  html`<div class="note good"><p><strong>“<bdi>${name}</bdi>” is connected.</strong> It called ${when(at, now)}. <a href="${tabPath(agentId, 'activity')}">See what it does</a></p></div>`
+}
 
 /** Part of a panel, which is requested again until the first call has arrived. */
-function firstCall(
-  agentId: string,
-  key: NamedKey | undefined,
-  { now, since = now }: { readonly now: number; readonly since?: number },
-): Html {
-  const shown =
+const firstCall = (agentId: string, key: NamedKey | undefined, now: number, since = now): Html =>
+  html`<div id="first-call" data-live role="status">${
     key?.lastUsedAt === undefined
-      ? waiting(
-          key
-            ? html`Waiting for the first call of “<bdi>${key.name}</bdi>”…`
-            : html`Waiting until it has signed in…`,
-          now - (key?.createdAt ?? since),
-        )
-      : called(agentId, key, key.lastUsedAt, now)
-  return html`<div id="first-call" data-live role="status">${shown}</div>`
-}
+      ? waiting(key, now - (key?.createdAt ?? since))
+      : html`<div class="note good"><p><strong>“<bdi>${key.name}</bdi>” is connected.</strong> It called ${when(key.lastUsedAt, now)}. <a href="${tabPath(agentId, 'activity')}">See what it does</a></p></div>`
+  }</div>`
 
 /** `path`: of the panel as it waits, for browsers without scripts. */
 const lookAgain = (agentId: string, path: string): Html =>
@@ -131,37 +111,6 @@ const lookAgain = (agentId: string, path: string): Html =>
 <a class="button quiet" href="${connectPath(agentId)}">Connect another</a>`
 
 const NO_ADDRESS = html`<div class="note warn"><p><strong>It cannot reach this service yet.</strong> It calls from the servers of its maker, so the service needs a public address with https, set as <code>PUBLIC_URL</code>.</p></div>`
-
-const defaults = ({ name }: Client) => ({ name, access: 'write', prefix: '', expiresAt: '' })
-
-async function keyForm(
-  visit: PanelVisit,
-  workspace: Workspace,
-  { values, refusal }: Typed,
-): Promise<Html> {
-  const { client } = visit.params
-  const typed = { values: { ...defaults(client), ...values }, refusal }
-  return html`<form method="post" action="${connectPath(visit.identity.agentId, client.id)}" class="stack">
-${await turnField(visit, workspace)}
-${fold({
-  summary: html`<span><strong>The key</strong> <span class="dim">It reads and writes every memory and never ends, unless you say otherwise.</span></span>`,
-  open: refusal !== undefined,
-  body: html`<div class="stack">${keyFields(typed)}</div>`,
-})}
-<button>Make a key and show the text</button>
-</form>`
-}
-
-async function withoutKey(visit: PanelVisit, workspace: Workspace, typed: Typed): Promise<Html> {
-  const { client } = visit.params
-  const place = { url: urlOf(workspace, visit.call), token: NO_KEY }
-  return html`${await keyForm(visit, workspace, typed)}
-${fold({
-  summary: html`<span><strong>With a key that you have</strong> <span class="dim">The same text, to be completed.</span></span>`,
-  open: false,
-  body: html`<div class="stack">${steps(client, place)}</div>`,
-})}`
-}
 
 const client = z.string().transform((id, context): Client => {
   const found = clients.find((each) => each.id === id)
@@ -192,11 +141,29 @@ ${body}</div>`,
 }
 
 /** Before there is a key, also with the errors of the form. */
-const showForm = async (visit: PanelVisit, workspace: Workspace, typed: Typed): Promise<Answer> =>
-  showPanel(visit, workspace, {
-    status: typed.refusal?.status ?? 200,
-    body: html`${refusalNote(typed)}${await withoutKey(visit, workspace, typed)}`,
+async function showForm(visit: PanelVisit, workspace: Workspace, { values, refusal }: Typed) {
+  const { call, identity, params } = visit
+  const { client } = params
+  const defaults = { name: client.name, access: 'write', prefix: '', expiresAt: '' }
+  const typed = { values: { ...defaults, ...values }, refusal }
+  return showPanel(visit, workspace, {
+    status: refusal?.status ?? 200,
+    body: html`${refusalNote(typed)}<form method="post" action="${connectPath(identity.agentId, client.id)}" class="stack">
+${await turnField(visit, workspace)}
+${fold({
+  summary: html`<span><strong>The key</strong> <span class="dim">It reads and writes every memory and never ends, unless you say otherwise.</span></span>`,
+  open: refusal !== undefined,
+  body: html`<div class="stack">${keyFields(typed)}</div>`,
+})}
+<button>Make a key and show the text</button>
+</form>
+${fold({
+  summary: html`<span><strong>With a key that you have</strong> <span class="dim">The same text, to be completed.</span></span>`,
+  open: false,
+  body: html`<div class="stack">${steps(client, { url: urlOf(workspace, call), token: NO_KEY })}</div>`,
+})}`,
   })
+}
 
 /** For a client that makes its own key by signing in. */
 async function showAddress(visit: PanelVisit, workspace: Workspace, since: number) {
@@ -208,7 +175,7 @@ async function showAddress(visit: PanelVisit, workspace: Workspace, since: numbe
     from: path,
     body: html`${workspace.secure ? nothing : NO_ADDRESS}
 ${steps(params.client, place)}
-${firstCall(identity.agentId, key, { now: workspace.clock(), since })}
+${firstCall(identity.agentId, key, workspace.clock(), since)}
 <p class="actions">${lookAgain(identity.agentId, path)}</p>`,
   })
 }
@@ -232,7 +199,7 @@ function showConnected(visit: PanelVisit, workspace: Workspace, { key, token }: 
         : html`<p>Put the key “<bdi>${key.name}</bdi>”, which was shown once, in the place of <code>${NO_KEY}</code>.</p>`
     }
 ${steps(params.client, place)}
-${firstCall(identity.agentId, key, { now: workspace.clock() })}
+${firstCall(identity.agentId, key, workspace.clock())}
 <p class="actions">${
       token
         ? html`<a class="button" href="${path}" data-shown-once>I have copied it</a>`
@@ -257,7 +224,7 @@ export const panelPage = endpoint({
   async handle(visit, workspace: Workspace) {
     const { key: id, since = workspace.clock() } = visit.query
     if (visit.params.client.signsIn) return showAddress(visit, workspace, since)
-    const key = await watchedKey(visit, workspace, { key: id })
+    const key = id === undefined ? undefined : await watchedKey(visit, workspace, { key: id })
     return key ? showConnected(visit, workspace, { key }) : showForm(visit, workspace, untouched)
   },
 })
