@@ -1,6 +1,5 @@
 /** A passkey proves the owner of an account, like its password. */
 import { hash } from 'node:crypto'
-import type { ProblemExtras } from '../../../errors.ts'
 import { attemptBy } from '../../../home/account.ts'
 import type { Call } from '../../../http/call.ts'
 import {
@@ -42,9 +41,11 @@ async function faultOf(
   call: Call,
   workspace: Workspace,
   purpose: Purpose,
-  { given, passkey }: Presented,
+  presented: Presented | undefined,
 ): Promise<Fault | undefined> {
   const party = partyAt(call, workspace)
+  if (!presented) return invalid()
+  const { given, passkey } = presented
   if (!party) return invalid('none are offered here')
   // A sign-in asks for no account, so the response names the one that was chosen.
   const isNamed = given.response.userHandle !== undefined
@@ -64,27 +65,15 @@ async function presentedIn(text: string, { sessions }: Workspace) {
   return { id: given?.id ?? '', presented: passkey && { given, passkey } }
 }
 
-/** Throws one of `PASSKEY_ERRORS`. Failures are counted like wrong passwords. */
-async function prove(
+/** Failures are counted like wrong passwords. */
+async function attemptFor(
   call: Call,
   workspace: Workspace,
-  asked: {
-    readonly email: string
-    readonly session: Session | undefined
-    readonly purpose: Purpose
-  },
-  presented: Presented | undefined,
-  extrasOf: (fault: Fault) => ProblemExtras & { readonly code: 'passkey_refused' | 'invalid_body' },
-): Promise<Pick<Account, 'id' | 'email'>> {
+  asked: { readonly email: string; readonly session: Session | undefined },
+) {
   const attempt = await attemptBy(call, workspace, asked)
   await refuseGuessing(call, workspace, attempt)
-  const fault = presented ? await faultOf(call, workspace, asked.purpose, presented) : invalid()
-  if (presented && !fault) {
-    const { accountId: id, email } = presented.passkey
-    return { id, email }
-  }
-  const { code, ...extras } = extrasOf(fault ?? invalid())
-  return refusePassword(call, workspace, attempt, code, extras)
+  return attempt
 }
 
 const COPIED =
@@ -101,14 +90,15 @@ export async function signInByPasskey(
   // Failures with an unknown passkey are counted against its id.
   const email = presented?.passkey.email ?? hash('sha256', id, 'hex')
   await refuseSessions(call, workspace, email)
-  const asked = { email, session, purpose: ['sign in'] } as const
-  const account = await prove(call, workspace, asked, presented, ({ isCopied, cause }) => ({
-    code: 'passkey_refused',
-    cause,
-    ...(isCopied && { detail: COPIED }),
-  }))
+  const attempt = await attemptFor(call, workspace, { email, session })
+  const fault = await faultOf(call, workspace, ['sign in'], presented)
+  if (fault || !presented) {
+    const { cause, isCopied } = fault ?? invalid()
+    const extras = { cause, ...(isCopied && { detail: COPIED }) }
+    return refusePassword(call, workspace, attempt, 'passkey_refused', extras)
+  }
   await workspace.budgets.take(SESSIONS, email)
-  return account
+  return { id: presented.passkey.accountId, email }
 }
 
 const messageOf = ({ isCopied }: Fault): string =>
@@ -125,10 +115,10 @@ export async function provePasskey(
 ): Promise<void> {
   const { presented } = await presentedIn(text, workspace)
   const isTheirs = presented?.passkey.accountId === session.accountId
-  const asked = { email: session.email, session, purpose: ['confirm', session.id] } as const
-  await prove(call, workspace, asked, isTheirs ? presented : undefined, (fault) => ({
-    code: 'invalid_body',
-    cause: fault.cause,
-    errors: [{ pointer: `/${field}`, message: messageOf(fault) }],
-  }))
+  const attempt = await attemptFor(call, workspace, { email: session.email, session })
+  const purpose = ['confirm', session.id] as const
+  const fault = await faultOf(call, workspace, purpose, isTheirs ? presented : undefined)
+  if (!fault) return
+  const errors = [{ pointer: `/${field}`, message: messageOf(fault) }]
+  await refusePassword(call, workspace, attempt, 'invalid_body', { cause: fault.cause, errors })
 }
