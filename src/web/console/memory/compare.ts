@@ -15,11 +15,11 @@ import { clockOf } from '../agent/filters.ts'
 import { showAgentPage } from '../agent-page.ts'
 import { authorName, byWhom } from '../author.ts'
 import { agentPage } from '../endpoints.ts'
-import { listingQuery, memoryIn, queryOf } from '../memories/listing.ts'
+import { listingQuery, queryOf } from '../memories/listing.ts'
 import type { AgentVisit, Workspace } from '../workspace.ts'
 import { differenceView } from './changes.ts'
 import { orNothing } from './gone.ts'
-import { type Place, restoreForm, takeBack } from './history.ts'
+import { type Place, pathOf, restoreForm, takeBack } from './history.ts'
 import { crumbOf } from './memory.ts'
 import { type Change, findChange, findMemoryView, hasText, MOST_VERSIONS } from './memory-view.ts'
 
@@ -69,10 +69,10 @@ ${select({ name: 'to', label: 'To', choices }, { values })}
 }
 
 /** To the change before this one, and to the next. */
-function steps({ place: { agentId, key, listing }, texts, change }: Shown): Html {
+function steps({ place, texts, change }: Shown): Html {
   const at = texts.findIndex(({ version }) => version === change.is.version)
   const link = (to: VersionSummary | undefined, words: string) =>
-    to && { path: `${memoryIn(agentId, key, listing, '/compare')}&to=${to.version}`, words }
+    to && { path: `${pathOf(place, '/compare')}&to=${to.version}`, words }
   return pages(
     'Changes',
     link(texts[at + 1], 'Previous change'),

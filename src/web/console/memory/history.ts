@@ -26,6 +26,10 @@ export interface Place {
   readonly me: string
 }
 
+/** Of the memory, or of a page below it. */
+export const pathOf = ({ agentId, key, listing }: Place, below = ''): string =>
+  memoryIn(agentId, key, listing, below)
+
 export const restoreForm = (
   { agentId, key, listing, currentVersion }: Place,
   version: number,
@@ -41,14 +45,14 @@ export function takeBack({ agentId, me }: Place, { by, createdAt }: VersionSumma
   return html`<a class="button quiet" href="${path}"><span>Take back what <bdi>${authorWithin(by, me)}</bdi> changed since…</span></a>`
 }
 
-const numberOf = ({ agentId, key, listing }: Place, each: VersionSummary): Html =>
+const numberOf = (place: Place, each: VersionSummary): Html =>
   hasText(each)
-    ? html`<a href="${`${memoryIn(agentId, key, listing)}&version=${each.version}`}">Version ${each.version}</a>`
+    ? html`<a href="${`${pathOf(place)}&version=${each.version}`}">Version ${each.version}</a>`
     : html`Version ${each.version}`
 
 /** Shows in place what the version changed, or hides it. */
-function changes({ agentId, key, listing }: Place, version: number, isShown: boolean): Html {
-  const path = memoryIn(agentId, key, listing)
+function changes(place: Place, version: number, isShown: boolean): Html {
+  const path = pathOf(place)
   return isShown
     ? html`<a href="${path}#versions" aria-expanded="true">Hide<span class="away"> changes of version ${version}</span></a>`
     : html`<a href="${`${path}&changes=${version}#v${version}`}" aria-expanded="false">Changes<span class="away"> of version ${version}</span></a>`
@@ -62,7 +66,7 @@ function back(place: Place, { version }: VersionSummary): Html {
 
 const inPlace = (place: Place, each: VersionSummary, change: Change): Html => html`<tr
 class="in-place"><td colspan="5">${differenceView(change.was, change.is)}
-<p class="actions">${takeBack(place, each)}<a class="button quiet" href="${`${memoryIn(place.agentId, place.key, place.listing, '/compare')}&to=${each.version}`}">Compare</a></p></td></tr>`
+<p class="actions">${takeBack(place, each)}<a class="button quiet" href="${`${pathOf(place, '/compare')}&to=${each.version}`}">Compare</a></p></td></tr>`
 
 function row(place: Place, each: VersionSummary, change: Change | undefined): Html {
   const isShown = change?.is.version === each.version
@@ -86,12 +90,12 @@ export const history = (
 aria-labelledby="versions">
 <div class="headed"><h2 id="versions">History</h2>${
   versions.filter(hasText).length > 1
-    ? html`<a class="button quiet" href="${memoryIn(place.agentId, place.key, place.listing, '/compare')}">Compare versions</a>`
+    ? html`<a class="button quiet" href="${pathOf(place, '/compare')}">Compare versions</a>`
     : nothing
 }</div>
 <div id="history" data-live="waits"><table class="list log">
 <thead>${head}</thead>
 <tbody>${versions.map((each) => row(place, each, change))}</tbody>
 </table></div>
-${pages('Versions', undefined, next === undefined ? undefined : { path: `${memoryIn(place.agentId, place.key, place.listing)}&before=${next}#versions`, words: 'Earlier versions' })}
+${pages('Versions', undefined, next === undefined ? undefined : { path: `${pathOf(place)}&before=${next}#versions`, words: 'Earlier versions' })}
 </section>`

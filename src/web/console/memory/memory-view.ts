@@ -27,18 +27,6 @@ export interface Asked {
 /** A page of versions. */
 export type Versions = Awaited<ReturnType<typeof findVersions>>
 
-export interface MemoryView {
-  /** Undefined if it was deleted. */
-  readonly current: Memory | undefined
-  readonly newest: VersionSummary | undefined
-  readonly isProtected: boolean
-  readonly listed: Versions
-  /** Of the version that was asked for. */
-  readonly change: Change | undefined
-  /** Undefined if no text is kept. */
-  readonly shown: Memory | undefined
-}
-
 /** A delete is a version without a text. */
 export const hasText = ({ operation }: VersionSummary): boolean => operation !== 'delete'
 
@@ -75,12 +63,17 @@ export async function findChange(
   return { was, is }
 }
 
-/** Throws `memory_not_found`, `version_not_found` or `version_gone`. */
+export type MemoryView = Awaited<ReturnType<typeof findMemoryView>>
+
+/**
+ * `current`: undefined if it was deleted; `shown`: undefined if no text is kept; `change`: of the
+ * version that was asked for. Throws `memory_not_found`, `version_not_found` or `version_gone`.
+ */
 export async function findMemoryView(
   workspace: Workspace,
   identity: Identity,
   { key, version, changes, before }: Asked,
-): Promise<MemoryView> {
+) {
   const page = (upTo: number | undefined) =>
     findVersions(workspace, identity, key, { before: upTo, limit: VERSIONS_PER_PAGE })
   const [current, first, guarded] = await Promise.all([

@@ -17,7 +17,7 @@ import { oneButton, pinMark, protectedMark, showBeside } from '../memories/list-
 import { type Listing, listingQuery, memoryIn } from '../memories/listing.ts'
 import type { AgentVisit, Workspace } from '../workspace.ts'
 import { orNothing } from './gone.ts'
-import { history, type Place, restoreForm } from './history.ts'
+import { history, type Place, pathOf, restoreForm } from './history.ts'
 import { type Asked, findMemoryView, type MemoryView } from './memory-view.ts'
 import { type As, metadataOf, textView } from './rendered.ts'
 
@@ -27,17 +27,14 @@ export const crumbOf = (agentId: string, key: string, listing: Listing): Crumb =
   path: memoryIn(agentId, key, listing),
 })
 
-const pathOf = ({ agentId, key, listing, currentVersion }: Place, { version }: Memory): string =>
-  `${memoryIn(agentId, key, listing)}${version === currentVersion ? '' : `&version=${version}`}`
-
 /** Who wrote the version that is shown, and when; and what it changed. */
 function facts(place: Place, { version, updatedAt }: Memory, { listed, newest }: MemoryView): Html {
-  const { agentId, key, listing, now, me } = place
+  const { now, me } = place
   const made = [newest, ...listed.versions].find((each) => each?.version === version)
   const who = made
     ? html`${byWhom(made.by, me)} <span class="dim">${eventWords[made.operation].toLowerCase()}</span> version ${version}`
     : html`Version ${version}`
-  const path = `${memoryIn(agentId, key, listing)}&changes=${version}#v${version}`
+  const path = `${pathOf(place)}&changes=${version}#v${version}`
   return html`<p class="written">${who} <span class="dim">${when(updatedAt, now)}</span> <a href="${path}">What changed</a></p>`
 }
 
@@ -47,7 +44,7 @@ const content = (
   view: MemoryView,
   as: As,
 ): Html => html`${facts(place, memory, view)}
-${textView(memory.text, as, pathOf(place, memory))}
+${textView(memory.text, as, `${pathOf(place)}${memory.version === place.currentVersion ? '' : `&version=${memory.version}`}`)}
 ${metadataOf(memory)}`
 
 const change = (does: string, label: string, kind = 'quiet'): Html =>
@@ -58,38 +55,32 @@ const copyButton = (file: string): Html =>
   html`<button type="button" class="quiet" data-copies-from="${file}" hidden>Copy</button>`
 
 /** What is rarely done, behind one button; what cannot be undone is its last. */
-function menu(
-  { agentId, key, listing }: Place,
-  shown: Memory,
-  isProtected: boolean,
-  file: string,
-): Html {
-  const one = (button: Html) => oneButton(agentId, shown, listing, button)
+function menu(place: Place, shown: Memory, isProtected: boolean, file: string): Html {
+  const one = (button: Html) => oneButton(place.agentId, shown, place.listing, button)
   const [pin, pinWords] = isPinned(shown.metadata) ? ['unpin', 'Unpin'] : ['pin', 'Pin']
   const [protect, protectWords] = isProtected ? ['unprotect', 'Unprotect'] : ['protect', 'Protect']
   return html`<button type="button" class="quiet" popovertarget="more">More</button>
 <div popover id="more" class="menu" role="group" aria-label="More">
 ${one(change(pin, pinWords))}
 ${one(change(protect, protectWords))}
-<a class="button quiet" href="${memoryIn(agentId, key, listing, '/rename')}">Rename</a>
+<a class="button quiet" href="${pathOf(place, '/rename')}">Rename</a>
 <a class="button quiet" href="${file}">Download</a>
 ${one(change('delete', 'Delete', 'danger'))}
-<a class="button danger" href="${memoryIn(agentId, key, listing, '/erase')}">Erase for good…</a>
+<a class="button danger" href="${pathOf(place, '/erase')}">Erase for good…</a>
 </div>`
 }
 
 function actions(place: Place, shown: Memory, isProtected: boolean): Html {
-  const { agentId, key, listing } = place
-  const file = `${memoryPath(agentId, key, '/download')}&version=${shown.version}`
+  const file = `${memoryPath(place.agentId, place.key, '/download')}&version=${shown.version}`
   if (shown.version !== place.currentVersion) {
     const button = html`<button>Restore version ${shown.version}</button>`
     const erase =
       place.currentVersion === 0
-        ? html`<a class="button danger" href="${memoryIn(agentId, key, listing, '/erase')}">Erase for good…</a>`
+        ? html`<a class="button danger" href="${pathOf(place, '/erase')}">Erase for good…</a>`
         : nothing
     return html`${restoreForm(place, shown.version, button)}${copyButton(file)}<a class="button quiet" href="${file}">Download</a>${erase}`
   }
-  return html`<a class="button" aria-keyshortcuts="e" href="${memoryIn(agentId, key, listing, '/edit')}">Edit</a>
+  return html`<a class="button" aria-keyshortcuts="e" href="${pathOf(place, '/edit')}">Edit</a>
 ${copyButton(file)}${menu(place, shown, isProtected, file)}`
 }
 
@@ -103,8 +94,8 @@ function savedNote({ version }: Memory, saved: string): Html {
   return html`<div class="note good" role="status" data-written><p>${what}</p></div>`
 }
 
-const pastNote = ({ agentId, key, listing, currentVersion }: Place, { version }: Memory): Html =>
-  html`<div class="note warn"><p>This is version ${version} as it was. <a href="${memoryIn(agentId, key, listing)}">Version ${currentVersion}</a> is the current one.</p></div>`
+const pastNote = (place: Place, { version }: Memory): Html =>
+  html`<div class="note warn"><p>This is version ${version} as it was. <a href="${pathOf(place)}">Version ${place.currentVersion}</a> is the current one.</p></div>`
 
 /** `last`: the version that is the delete. */
 const deletedNote = (last: VersionSummary, shown: Memory | undefined, { now, me }: Place): Html =>
