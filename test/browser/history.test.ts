@@ -58,7 +58,7 @@ describe('the history of a memory', () => {
     await page.locator('.in-place').waitFor({ state: 'detached' })
     await page.getByRole('link', { name: 'Compare versions' }).click()
     await page.getByRole('link', { name: 'Previous change' }).click()
-    await page.getByText('Nothing from before it is kept: all of it is new.').waitFor()
+    await page.getByText('No earlier version is kept, so all of it is shown as new.').waitFor()
     await page.getByRole('link', { name: 'Next change' }).click()
     expect(await page.getByLabel('To', { exact: true }).textContent()).toMatch(
       /Version 2 · .*, \d\d:\d\d( UTC)? · The agent/,
@@ -132,8 +132,8 @@ describe('the history of a memory', () => {
       await conflict(page, agent, born.token)
       expect(await overflows(page)).toBe(false)
       await page.getByLabel('Both: what is stored, then yours').check()
-      await page.getByRole('button', { name: 'Look at the whole text first' }).click()
-      await page.getByText('This is the text as you chose it.').waitFor()
+      await page.getByRole('button', { name: 'Review the whole text first' }).click()
+      await page.getByText('This is the text with your choices.').waitFor()
       expect(await overflows(page)).toBe(false)
       await page.getByRole('button', { name: 'Save over version 3' }).click()
       await page.getByText('Saved as version 4.').waitFor()

@@ -93,7 +93,7 @@ describe('an edit that is interrupted', () => {
     })
     await page.getByText('The agent deleted it in the meantime.').waitFor()
     await page.getByRole('button', { name: 'Save' }).click()
-    await page.getByText('What you wrote is below, and not saved yet').waitFor()
+    await page.getByText('What you wrote is below and is not saved yet').waitFor()
     expect(await text.inputValue()).toBe(MINE)
     expect(await barriers(page)).toEqual([])
     await page.getByRole('button', { name: 'Create it again' }).click()

@@ -56,7 +56,7 @@ describe('parting', () => {
     await page.getByLabel('Its agents').selectOption(choice)
     await page.getByLabel('Your e-mail address').fill('other@example.org')
     await page.getByRole('button', { name: 'Delete the account for good' }).click()
-    await page.getByText('This must be your address.').waitFor()
+    await page.getByText('This must be the address of this account.').waitFor()
     expect(await page.getByLabel('Its agents').inputValue()).toBe(choice)
     expect(await status(born.token)).toBe(200)
     await page.getByLabel('Your e-mail address').fill(email)

@@ -137,7 +137,7 @@ describe('a home is added by its address', () => {
     await page.getByRole('button', { name: 'Sign in', exact: true }).click()
     const name = byDocument ? 'Described client' : 'Official client'
     await page.getByRole('heading', { name: `Let ${name} in?` }).waitFor()
-    await page.getByText('the device that you use now').waitFor()
+    await page.getByText('the device that you are using').waitFor()
     const client = await asked.goOn(await allowIn(page))
     const written = await client.callTool({
       name: 'write_memory',
@@ -179,7 +179,7 @@ describe('a home is added by its address', () => {
     await signIn(page, email)
     await page.goto(`/console/agents/${agentId}/connect/claude-ai`)
     expect(await page.locator('pre').textContent()).toBe(`${at.house.base}/mcp`)
-    await page.getByText('Waiting until it has signed in').waitFor()
+    await page.getByText('Waiting for it to sign in').waitFor()
     const asked = await asking('modern', documentUrl)
     const consent = await page.context().newPage()
     await consent.goto(asked.url)

@@ -111,7 +111,7 @@ describe('memories in a browser', () => {
     await inGoodOrder(reader)
     await page.getByRole('link', { name: 'Edit' }).click()
     await page.getByRole('button', { name: 'Save' }).click()
-    await page.getByText('Nothing was changed, so no version was made.').waitFor()
+    await page.getByText('Nothing changed, so no new version was saved.').waitFor()
     await page.getByRole('button', { name: 'More' }).click()
     await inGoodOrder(reader)
     await page.getByRole('link', { name: 'Rename' }).click()

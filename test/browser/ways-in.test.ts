@@ -90,7 +90,7 @@ describe('other ways into the console', () => {
     await page.goto('/console/birth')
     await page.getByLabel('Name').fill('Atlas')
     await page.getByLabel('Purpose').fill('Keeps a plan.')
-    await page.getByText('The sign under which').click()
+    await page.getByText('The sign of the agent').click()
     await page.getByLabel('Dream').check()
     await page.getByLabel('E-mail').fill('scriptless@example.org')
     await page.getByLabel('Password').fill(PASSWORD)

@@ -493,7 +493,7 @@ describe('the page on which an operator decides', () => {
   }
 
   test('calls only loopback the device that is used', async () => {
-    const HERE = 'the device that you use now'
+    const HERE = 'the device that you are using'
     expect((await pageFor('http://127.0.0.1/back')).text).toContain(HERE)
     expect((await pageFor('https://127.evil.example/back')).text).not.toContain(HERE)
   })

@@ -155,7 +155,7 @@ describe('the page of one agent', () => {
     for (let n = 0; n < 17; n++) await read(operator, 'k0')
     const { text } = await operator.get(operator.agent)
     expect(text).toContain('It keeps 10 of at most 10 memories: delete what')
-    expect(text).toContain('It made 17 of 20 reads that it may make in a minute.')
+    expect(text).toContain('It made 17 of the 20 reads that it may make in a minute.')
   })
 
   test('what needs attention is one list: a sentence for each, and the way to mend it', async () => {

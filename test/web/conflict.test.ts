@@ -61,7 +61,7 @@ describe('what does not overlap', () => {
     )
     const { status, text } = await edit(key, BASE.replace('five', 'FIVE'), '{"a":1,"b":3}')
     expect(status).toBe(409)
-    expect(text).toContain('Nothing overlaps: look it over, and save.')
+    expect(text).toContain('Nothing overlaps. Check the result, then save it.')
     expect(fieldsIn(articleIn(text))).toEqual({
       key,
       text: 'ONE\ntwo\nthree\nfour\nFIVE\n',
@@ -104,7 +104,7 @@ describe('what overlaps', () => {
     expect(page).toContain('the <mark>last</mark> of them\n</pre>')
     expect(insideOf(page, 'details').map(textIn).join()).toContain('three\n')
     expect(page).toContain('Version 2 was written')
-    expect(page).toContain('after the version 1 that you began with')
+    expect(page).toContain('after version 1, which you started from')
     expect(page).toContain(`<title>Conflict in k${keys} · Atlas · Agent Home</title>`)
     expect(page).toMatch(/src="[^"]*\/later\.ts"/)
   })
@@ -157,7 +157,7 @@ describe('what overlaps', () => {
       chosen(page, { 'part-0': 'yours', 'part-1': 'own', 'own-part-1': 'no json' }),
     )
     expect(status).toBe(400)
-    expect(text).toContain('This must be JSON: a text stands in quotes.')
+    expect(text).toContain('This must be JSON: put a text in quotes.')
   })
 
   test('can be looked over as a whole before it is saved', async () => {
@@ -254,7 +254,7 @@ describe('where the base is no longer kept', () => {
     const key = await memory(...versions)
     const { status, text } = await edit(key, `0\n${BASE.replace('five', 'FIVE')}`)
     expect(status).toBe(409)
-    expect(text).toContain('No version that both began with is kept')
+    expect(text).toContain('The version that both sides started from is not kept')
     expect(legends(text)).toEqual(['Difference 1 of 2', 'Difference 2 of 2'])
     expect(fieldsIn(articleIn(text))).toMatchObject({ base: '', theirs: '8' })
     await resolve(chosen(text, { 'part-0': 'theirs', 'part-1': 'yours' }))

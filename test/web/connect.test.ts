@@ -179,7 +179,7 @@ describe.each(clients.filter(({ signsIn }) => signsIn))('$name', ({ id }) => {
     await service.call('GET', '/api/agents/me', { token: tokenIn(before.text) })
     service.tick(1_000)
     const { text } = await operator.get(panelOf(operator, id))
-    expect(callIn(text)).toMatch(/^Waiting until it has signed in…/)
+    expect(callIn(text)).toMatch(/^Waiting for it to sign in…/)
     const [, from = ''] = /data-from="([^"]*)"/.exec(text) ?? []
     const made = await service.call('POST', '/api/agents/me/keys/named', {
       token: operator.born.operatorToken,

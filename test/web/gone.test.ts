@@ -54,7 +54,7 @@ describe('an edit of a memory that was deleted in the meantime', () => {
     const { status, text } = await edit(key)
     expect(status).toBe(404)
     expect(noteIn(text)).toContain('Deleted 2 minutes ago. The agent.')
-    expect(noteIn(text)).toContain('What you wrote is below, and not saved yet:')
+    expect(noteIn(text)).toContain('What you wrote is below and is not saved yet.')
     expect(text).not.toContain('expectedVersion 0')
     expect(linksIn(articleIn(text))).toContain(`${operator.agent}/memory?key=${key}`)
     const form = fieldsIn(articleIn(text))

@@ -48,7 +48,7 @@ const send = async (
 test('what it would do is told, and nothing is changed', async () => {
   const operator = await openConsole(service)
   const told = await send(operator, file([memory('a'), memory('b')]), '?dryRun=true')
-  const words = 'It would be: 2 created, 0 updated, 0 unchanged. Nothing was changed yet.'
+  const words = 'It would import: 2 created, 0 updated, 0 unchanged. Nothing was changed yet.'
   expect(told).toEqual({ status: 200, shown: words })
   expect(await operator.stored('a')).toBeUndefined()
 })
@@ -77,13 +77,13 @@ test('where keys have memories: they are named, left, or replaced', async () => 
   const refused = await send(operator, sent)
   expect(refused.status).toBe(409)
   expect(refused.shown).toMatch(
-    /^Nothing was imported\. Choose below .* These keys had a memory: plan$/,
+    /^Nothing was imported\. Choose below .* These keys had a memory already: plan$/,
   )
   const left = await send(operator, sent, '?onConflict=skip&dryRun=true')
-  expect(left.shown).toContain('It would be: 1 created, 0 updated, 1 unchanged.')
+  expect(left.shown).toContain('It would import: 1 created, 0 updated, 1 unchanged.')
   const replaced = await send(operator, sent, '?onConflict=replace')
   expect(replaced.shown).toBe(
-    'Imported: 1 created, 1 updated, 0 unchanged. These keys had a memory: plan',
+    'Imported: 1 created, 1 updated, 0 unchanged. These keys had a memory already: plan',
   )
   expect(await operator.stored('plan')).toMatchObject({ text: 'a text', version: 2 })
 })
@@ -109,7 +109,7 @@ test('of a hundred keys and more it tells the first hundred, and that there may 
   expect(shown).toContain(
     'Imported: 101 created or updated, at least 100 of them updated, 0 unchanged.',
   )
-  expect(shown).toContain('These keys had a memory, the first 100 of them: k1000 ')
+  expect(shown).toContain('These keys had a memory already, the first 100 of them: k1000 ')
   expect(shown).not.toContain('k1100')
 })
 

@@ -85,7 +85,7 @@ describe('the versions of a memory', () => {
     const { status, text } = await operator.get(first)
     expect(status).toBe(200)
     expect(insideOf(text, 'pre')).toEqual([escaped(HOSTILE)])
-    expect(noteIn(text)).toBe('This is version 1 as it was. Version 2 is the current one.')
+    expect(noteIn(text)).toBe('This is version 1. Version 2 is the current one.')
     expect(insideOf(text, 'button')).toContain('Restore version 1')
     expect(text).not.toContain('/memory/edit')
   })
@@ -263,10 +263,10 @@ describe('erasing', () => {
     const key = await memory('one', 'two', 'three')
     const { text } = await operator.get(`${operator.agent}/memory/erase?key=${key}&versions=1`)
     expect(insideOf(text, 'option').map(textIn)).toEqual([
-      'Its history: every version but the newest',
-      'Version 2 alone, of just now',
-      'Version 1 alone, of just now',
-      'All of it: what is stored now, and its history',
+      'Its history: every version except the newest',
+      'Only version 2, from just now',
+      'Only version 1, from just now',
+      'All of it: the current text and its history',
     ])
     expect(fieldsIn(text).versions).toBe('1')
     expect((await erase(key, '1')).status).toBe(303)
@@ -281,7 +281,7 @@ describe('erasing', () => {
     const key = await memory(...Array.from({ length: 25 }, (_, n) => `text ${n}`))
     const offered = insideOf((await asked(key)).text, 'option').map(textIn)
     expect(offered.slice(1, -1)).toEqual(
-      Array.from({ length: 24 }, (_, n) => `Version ${24 - n} alone, of just now`),
+      Array.from({ length: 24 }, (_, n) => `Only version ${24 - n}, from just now`),
     )
   })
 

@@ -188,7 +188,7 @@ describe('adding one', () => {
   test('ends at ten, and the page says so', async () => {
     const { operator } = await withPasskey()
     for (let n = 0; n < 9; n++) await add(operator, newAuthenticator(HERE))
-    expect(await account(operator)).toContain('There are 10, as many as an account may have')
+    expect(await account(operator)).toContain('There are 10, the most that an account can have')
     const { status, text } = await add(operator, newAuthenticator(HERE))
     expect([status, textIn(text).includes('an account may have 10')]).toEqual([401, true])
   })
@@ -400,7 +400,7 @@ describe('a second look', () => {
 describe('where they are not offered', () => {
   test.each([
     ['by an IP address', {}, 'opened by an IP address'],
-    ['over plain http', { PUBLIC_URL: 'http://home.example' }, 'over https alone'],
+    ['over plain http', { PUBLIC_URL: 'http://home.example' }, 'only over https'],
   ])('%s, the pages say why in a sentence, and nothing is asked', async (_, env, why) => {
     const elsewhere = await openService(embedded, env)
     const operator = await openConsole(elsewhere)

@@ -51,10 +51,10 @@ describe('a room', () => {
     const former = await openConsole(service)
     await service.store.setAdmin(former.email, true)
     expect(removals((await former.get(WALL)).text)).not.toEqual([])
-    expect((await former.get('/console/account')).text).toContain('This account removes entries')
+    expect((await former.get('/console/account')).text).toContain('This account can remove entries')
     await service.store.setAdmin(former.email, false)
     expect(removals((await former.get(WALL)).text)).toEqual([])
-    expect((await former.get('/console/account')).text).not.toContain('removes entries')
+    expect((await former.get('/console/account')).text).not.toContain('can remove entries')
   })
 })
 

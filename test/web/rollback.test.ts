@@ -84,7 +84,7 @@ test('of everybody under a prefix, or of all, and what is not kept is named', as
   const all = await page(`since=${since}`)
   expect(listIn(all.text)).toHaveLength(2)
   expect(textIn(all.text)).toContain(
-    '1 memory would stay, because the version from before is not kept: b.',
+    '1 memory would stay as they are, because no earlier version is kept: b.',
   )
 })
 

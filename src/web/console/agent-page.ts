@@ -56,12 +56,12 @@ const switches = {
     next: 'paused',
     button: 'Pause',
     meaning:
-      'It can read and write nothing until you activate it again. You still read, repair and export what it remembers. Nothing is lost.',
+      'It cannot read or write until you activate it again. You can still read, edit and export its memories. Nothing is lost.',
   },
   paused: {
     next: 'active',
     button: 'Activate',
-    meaning: 'It goes on where it was, with all that it remembers.',
+    meaning: 'It goes on where it stopped, with everything that it remembers.',
   },
 } as const
 

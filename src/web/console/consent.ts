@@ -47,13 +47,13 @@ function who({ client, redirectUri }: Pending): Html {
   // Clients elsewhere have https.
   const isHere = redirectUri.startsWith('http:')
   const back = isHere
-    ? html`It runs on <strong>the device that you use now</strong> (<code>${client.redirectHost}</code>).`
-    : html`It leads you back to <strong>${client.redirectHost}</strong>.`
+    ? html`It runs on <strong>the device that you are using</strong> (<code>${client.redirectHost}</code>).`
+    : html`It sends you back to <strong>${client.redirectHost}</strong>.`
   const own = client.id.startsWith('https://')
     ? html`It is described at <code class="words">${client.id}</code>.`
     : html`Nobody has checked its name.`
   return html`<p class="lead"><strong><bdi>${client.name}</bdi></strong> asks to keep memories here. ${back}</p>
-<p class="dim">${own} Allow it only if you have just asked for it there.</p>`
+<p class="dim">${own} Allow it only if you have just started this there.</p>`
 }
 
 async function homes({ session }: Visit, { sessions, clock }: Workspace) {
@@ -75,7 +75,7 @@ async function form(
   return html`<form method="post" action="${paths.consent}" class="stack">
 ${hidden('request', values.request ?? visit.call.search)}${await turnField(visit, workspace)}
 ${select({ name: 'home', label: 'Home', choices }, typed)}
-<div class="newborn">${input({ name: 'name', label: 'Name of the new home', hint: 'Only for a new one. This service keeps the texts that are written to it: making it permits that.', required: false }, typed)}</div>
+<div class="newborn">${input({ name: 'name', label: 'Name of the new home', hint: 'Only for a new home. This service keeps the texts that are written to it: by creating it, you permit that.', required: false }, typed)}</div>
 ${select({ name: 'access', label: 'It may', choices: may }, typed)}
 ${input({ name: 'prefix', label: 'Only memories whose keys begin with', hint: 'Left empty: all of them.', required: false }, typed)}
 ${select({ name: 'days', label: 'How long', choices: ends, hint: 'You can end it at any time, under Keys.' }, typed)}

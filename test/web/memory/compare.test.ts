@@ -94,10 +94,10 @@ test('an earlier one is restored from here with one button', async () => {
 
 test('the first version is new as a whole', async () => {
   const { status, text } = await compared(await memory({ text: 'one' }))
-  expect([status, text.includes('Nothing from before it is kept: all of it is new.')]).toEqual([
-    200,
-    true,
-  ])
+  expect([
+    status,
+    text.includes('No earlier version is kept, so all of it is shown as new.'),
+  ]).toEqual([200, true])
   expect(changes(text)).toEqual([[], ['one']])
 })
 
@@ -128,7 +128,7 @@ describe('versions beyond those that a page lists', () => {
     'version %i of 25 is compared with the one before it',
     async (to) => {
       const { text } = await compared(await long(25), `&to=${to}`)
-      expect(text).not.toContain('Nothing from before it is kept')
+      expect(text).not.toContain('No earlier version is kept')
       expect(changes(text)).toEqual([[`${to - 1}\n`], [`${to}\n`]])
       expect(fieldsIn(text)).toMatchObject({ from: `${to - 1}`, to: `${to}` })
       const line = 'The agent wrote just now'
@@ -139,7 +139,7 @@ describe('versions beyond those that a page lists', () => {
 
   test('the first has none before it', async () => {
     const { text } = await compared(await long(25), '&to=1')
-    expect(text).toContain('Nothing from before it is kept')
+    expect(text).toContain('No earlier version is kept')
   })
 
   test('one whose neighbour is a delete is compared with the text before that', async () => {

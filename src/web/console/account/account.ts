@@ -75,7 +75,7 @@ const sessionList = (
   now: number,
 ): Html => html`<section aria-labelledby="sessions">
 <h2 id="sessions">Where you are signed in</h2>
-<p class="dim">You are signed out after 12 hours without a visit, and after 7 days in any case; at the latest when there are ${SESSIONS_PER_ACCOUNT} others.</p>
+<p class="dim">You are signed out after 12 hours without a visit, and after 7 days in any case. An account has at most ${SESSIONS_PER_ACCOUNT} sessions: one more ends the oldest.</p>
 <ul class="rows">${sessions.map((each) => sessionRow(each, current, now))}</ul>
 ${
   sessions.length > 1
@@ -88,7 +88,7 @@ ${
 const elsewhere = ({ site }: Passkey, offered: Offered): Html =>
   'party' in offered && offered.party.name === site
     ? nothing
-    : html`<br><span class="dim">It works at <bdi>${site}</bdi> alone.</span>`
+    : html`<br><span class="dim">It works only at <bdi>${site}</bdi>.</span>`
 
 function passkeyRow(each: Passkey, offered: Offered, now: number): Html {
   const name = deviceOf(each.userAgent)
@@ -107,7 +107,7 @@ function another(count: number, offered: Offered): Html {
   if ('why' in offered) return html`<p>${offered.why}</p>`
   return count < PASSKEYS_PER_ACCOUNT
     ? html`<p class="actions"><a class="button quiet" href="${PASSKEYS}">Add a passkey</a></p>`
-    : html`<p>There are ${PASSKEYS_PER_ACCOUNT}, as many as an account may have: remove one to add another.</p>`
+    : html`<p>There are ${PASSKEYS_PER_ACCOUNT}, the most that an account can have. Remove one to add another.</p>`
 }
 
 const passkeyList = (
@@ -116,7 +116,7 @@ const passkeyList = (
   now: number,
 ): Html => html`<section aria-labelledby="passkeys">
 <h2 id="passkeys">Passkeys</h2>
-<p class="dim">Your device signs you in, in the place of the password, which goes on working. An account may have ${PASSKEYS_PER_ACCOUNT}.</p>
+<p class="dim">Your device signs you in instead of the password, which keeps working. An account can have ${PASSKEYS_PER_ACCOUNT}.</p>
 ${passkeys.length > 0 ? html`<ul class="rows">${passkeys.map((each) => passkeyRow(each, offered, now))}</ul>` : nothing}
 ${another(passkeys.length, offered)}
 </section>`
@@ -127,9 +127,9 @@ const DELETE_ACCOUNT = `${ACCOUNT}/delete`
 const passwordFields = (email: string, typed: Typed): Html => html`<form method="post"
 action="${PASSWORD}" class="stack">
 <h2>Password</h2>
-<p>Another one ends every session but this, and a link that would set it. Passkeys stay.</p>
+<p>A new password ends every session except this one, and any link that would set it. Passkeys stay.</p>
 <input type="email" name="email" value="${email}" autocomplete="username" hidden>
-${input({ name: 'current', label: 'Present password', type: 'password', autocomplete: 'current-password' }, typed)}
+${input({ name: 'current', label: 'Current password', type: 'password', autocomplete: 'current-password' }, typed)}
 ${newPasswordField(typed)}
 <button>Change the password</button>
 </form>`
@@ -137,7 +137,7 @@ ${newPasswordField(typed)}
 const query = z.object({ changed: z.string().optional(), added: z.string().optional() })
 
 const CHANGED =
-  'The password is changed. You are signed out everywhere else. Passkeys still open the account: remove those that you do not know.'
+  'The password is changed. You are signed out everywhere else. Passkeys still open the account: remove any that you do not recognize.'
 
 const ADDED = 'The passkey is added. Sign in with it from now on, or with the password.'
 
@@ -164,13 +164,13 @@ async function showAccount(
     place: 'account',
     body: html`<h1>Account</h1>
 <p class="lead"><bdi>${session.email}</bdi></p>
-${session.isAdmin ? html`<p>This account removes entries of <a href="${ROOMS}">the rooms</a>, on their pages.</p>` : nothing}
+${session.isAdmin ? html`<p>This account can remove entries from <a href="${ROOMS}">the rooms</a>, on their pages.</p>` : nothing}
 ${news}${refusalNote(typed)}
 ${sessionList(all, session, now)}
 ${passkeyList(passkeys, offeredAt(call, workspace), now)}
 <div class="narrow apart">${passwordFields(session.email, typed)}
 <section aria-labelledby="end"><h2 id="end">Delete the account</h2>
-<p>Its agents go on without it, or are erased: you are asked.</p>
+<p>You choose whether its agents go on without it or are erased.</p>
 <p class="actions"><a class="button danger" href="${DELETE_ACCOUNT}">Delete the account</a></p></section></div>`,
   })
 }
@@ -280,7 +280,7 @@ export const deleteAccount = accountTwoStep({
     place: 'account',
     trail: [{ name: 'Account', path: ACCOUNT }],
     heading: html`Delete the account`,
-    about: html`<div class="note warn"><p><strong>This cannot be undone.</strong> You are signed out everywhere. An agent that you keep is reached by its operator token alone: make sure that you have it, or <a href="/console">export</a> what you want to keep.</p></div>`,
+    about: html`<div class="note warn"><p><strong>This cannot be undone.</strong> You are signed out everywhere. An agent that you keep can then be reached only with its operator token: make sure that you have it, or <a href="/console">export</a> what you want to keep.</p></div>`,
     fields: html`${select({ name: 'agents', label: 'Its agents', choices }, typed)}
 ${input({ name: 'typed', label: 'Type your e-mail address', type: 'email' }, typed)}`,
     button: 'Delete the account for good',
@@ -292,7 +292,7 @@ ${input({ name: 'typed', label: 'Type your e-mail address', type: 'email' }, typ
     const { agents, typed = '' } = sent
     if (agents !== 'leave' && agents !== 'erase') throw fieldProblem('agents', 'must be chosen')
     if (typed.trim().toLowerCase() !== session.email)
-      throw fieldProblem('typed', 'must be your address')
+      throw fieldProblem('typed', 'must be the address of this account')
     if (agents === 'erase') await eraseAgents(visit, workspace)
     await workspace.sessions.deleteAccount(session.accountId)
     await endSession(call, workspace, session)

@@ -27,7 +27,7 @@ const passwordField = (name: string, typed: Typed, required: boolean): Html =>
       label: 'Your password',
       type: 'password',
       autocomplete: 'current-password',
-      hint: 'Asked again to be sure that it is you. It is remembered for ten minutes.',
+      hint: 'To make sure that it is you. You are not asked again for ten minutes.',
       required,
     },
     typed,

@@ -128,7 +128,7 @@ const showRecovery = ({ call }: Facts, { secure }: Workspace, typed: Typed): Pro
     status: typed.refusal?.status ?? 200,
     body: html`<div class="narrow">
 <h1>Set a new password</h1>
-<p class="lead">This link sets it once. Wherever the account is signed in, it is signed out, and its passkeys are removed.</p>
+<p class="lead">The link works once. It signs the account out everywhere and removes its passkeys.</p>
 ${refusalNote(typed)}
 <form method="post" action="${RECOVER}" class="stack">
 ${hidden('link', typed.values.link ?? '')}

@@ -70,7 +70,7 @@ const refused = (refusals: number): Concern => ({
 const conflicted = (conflicts: number): Concern => ({
   kind: 'warn',
   mark: plural(conflicts, 'conflict'),
-  sentence: `${plural(conflicts, 'write')} came too late today, for somebody had written the memory since it was read; nothing was lost.`,
+  sentence: `${plural(conflicts, 'write')} came too late today: the memory had been written since it was read. Nothing was lost.`,
   links: [ACTIVITY],
 })
 
@@ -97,7 +97,7 @@ export async function rateConcerns(budgets: Budgets, agentId: string): Promise<C
     const used = policy.quota - remaining
     return nearing(used, policy.quota, {
       mark: `Many ${words}`,
-      sentence: `It made ${number(used)} of ${number(policy.quota)} ${words} that it may make in a minute.`,
+      sentence: `It made ${number(used)} of the ${number(policy.quota)} ${words} that it may make in a minute.`,
       links: [ACTIVITY],
     })
   })
@@ -113,7 +113,7 @@ ${when(at, now)}, <code>${request}</code>${key === undefined ? ' with the agent 
 /** The newest; other nodes and earlier runs of the service had others. */
 const refusedCalls = (refusals: readonly RefusedCall[], now: number): Html =>
   refusals.length > 0
-    ? html`<br><span class="dim">The last, as far as this process answered them:</span><ul>${refusals.map((each) => refusedCall(each, now))}</ul>`
+    ? html`<br><span class="dim">The last ones that this process answered:</span><ul>${refusals.map((each) => refusedCall(each, now))}</ul>`
     : nothing
 
 /** `refusals`: the last refused calls. */

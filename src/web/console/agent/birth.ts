@@ -42,7 +42,7 @@ const DEFAULT_SYMBOL = 'zerno'
 function picker({ values, refusal }: Typed): Html {
   const chosen = symbols.find(({ id }) => id === (values.symbol ?? DEFAULT_SYMBOL)) ?? symbols[0]
   return fold({
-    summary: html`<span><strong>Symbol</strong> <span class="dim">The sign under which the agent is known: ${chosen?.name.uk}, ${chosen?.name.en}, unless you choose another.</span></span>`,
+    summary: html`<span><strong>Symbol</strong> <span class="dim">The sign of the agent: ${chosen?.name.uk}, ${chosen?.name.en}, unless you choose another.</span></span>`,
     open: refusal?.extras.errors?.some(({ pointer }) => pointer === '/symbol') ?? false,
     body: html`<fieldset class="symbols"><legend class="away">Symbol</legend>${groups.map((group) =>
       symbols.filter((each) => each.group === group).map((each) => choice(each, chosen?.id)),
@@ -56,7 +56,7 @@ const CONSENT =
 
 const account = (typed: Typed): Html => html`<fieldset>
 <legend>Your account</legend>
-<p class="hint">For these pages alone: nothing is ever sent to the address. If you have an account already, give its address and password: the agent joins it.</p>
+<p class="hint">Only for these pages: nothing is ever sent to the address. If you have an account already, enter its address and password, and the agent joins it.</p>
 ${input({ name: 'email', label: 'E-mail', type: 'email', autocomplete: 'username' }, typed)}
 ${input(
   {
@@ -64,7 +64,7 @@ ${input(
     label: 'Password',
     type: 'password',
     autocomplete: 'new-password',
-    hint: `${fields.password.minLength} to ${fields.password.maxLength} characters, any you like but a common one or your address.`,
+    hint: `${fields.password.minLength} to ${fields.password.maxLength} characters, but no common password, and not your address.`,
   },
   typed,
 )}

@@ -148,7 +148,7 @@ export const clients: readonly Client[] = [
     name: 'Cursor',
     how: 'MCP, in all projects',
     file: 'mcp.json',
-    say: html`Put this into <code>~/.cursor/mcp.json</code>, which counts for all your projects, and start Cursor again.`,
+    say: html`Put this into <code>~/.cursor/mcp.json</code>, which applies to all your projects, and start Cursor again.`,
   }),
   byConfiguration({
     id: 'vs-code',
@@ -204,11 +204,11 @@ export const clients: readonly Client[] = [
   {
     id: 'http',
     name: 'Plain HTTP',
-    how: 'curl, or anything that speaks it',
+    how: 'curl, or any other client',
     steps: (place) => [
       environment(place),
       {
-        say: html`Run this beside it: the first request reads what an agent reads first, the second writes a memory. <a href="/openapi.json">The whole interface</a> is described in OpenAPI.`,
+        say: html`Run this in the same folder: the first request reads what an agent reads first, the second writes a memory. <a href="/openapi.json">The whole interface</a> is described in OpenAPI.`,
         name: 'shell',
         text: `set -a; . ./.env; set +a
 curl "$AGENT_HOME_URL/api/agents/me/context" -H "Authorization: Bearer $AGENT_HOME_TOKEN"
@@ -222,12 +222,12 @@ curl "$AGENT_HOME_URL/api/agents/me/memory" \\
   {
     id: 'folder',
     name: 'A folder',
-    how: 'Files and memories kept the same, for any program',
+    how: 'Files and memories kept in sync, for any program',
     steps: (place) => [
       command,
       environment(place),
       {
-        say: html`Run this beside it. It makes the folder <code>memories</code>, and keeps it and the home the same for as long as it runs.`,
+        say: html`Run this in the same folder. It makes the folder <code>memories</code>, and keeps it in sync with the home while it runs.`,
         name: 'shell',
         text: `set -a; . ./.env; set +a
 agent-home sync memories --watch`,

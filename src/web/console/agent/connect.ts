@@ -90,7 +90,7 @@ const LATER_AFTER_MS = 600_000
 function waiting(key: NamedKey | undefined, forMs: number): Html {
   const words = key
     ? html`Waiting for the first call of “<bdi>${key.name}</bdi>”…`
-    : html`Waiting until it has signed in…`
+    : html`Waiting for it to sign in…`
   return html`<p class="waiting" data-looks="${
     forMs < LATER_AFTER_MS ? LOOK_SECONDS : LATER_SECONDS
   }"><span
@@ -110,7 +110,7 @@ const lookAgain = (agentId: string, path: string): Html =>
   html`<a class="button quiet" href="${path}">Look again</a>
 <a class="button quiet" href="${connectPath(agentId)}">Connect another</a>`
 
-const NO_ADDRESS = html`<div class="note warn"><p><strong>It cannot reach this service yet.</strong> It calls from the servers of its maker, so the service needs a public address with https, set as <code>PUBLIC_URL</code>.</p></div>`
+const NO_ADDRESS = html`<div class="note warn"><p><strong>It cannot reach this service yet.</strong> It connects from its maker’s servers, so the service needs a public address with https, set as <code>PUBLIC_URL</code>.</p></div>`
 
 const client = z.string().transform((id, context): Client => {
   const found = clients.find((each) => each.id === id)
@@ -151,14 +151,14 @@ async function showForm(visit: PanelVisit, workspace: Workspace, { values, refus
     body: html`${refusalNote(typed)}<form method="post" action="${connectPath(identity.agentId, client.id)}" class="stack">
 ${await turnField(visit, workspace)}
 ${fold({
-  summary: html`<span><strong>The key</strong> <span class="dim">It reads and writes every memory and never ends, unless you say otherwise.</span></span>`,
+  summary: html`<span><strong>The key</strong> <span class="dim">It reads and writes every memory and never ends, unless you choose otherwise.</span></span>`,
   open: refusal !== undefined,
   body: html`<div class="stack">${keyFields(typed)}</div>`,
 })}
 <button>Make a key and show the text</button>
 </form>
 ${fold({
-  summary: html`<span><strong>With a key that you have</strong> <span class="dim">The same text, to be completed.</span></span>`,
+  summary: html`<span><strong>With a key that you have</strong> <span class="dim">The same text, with a place for your key.</span></span>`,
   open: false,
   body: html`<div class="stack">${steps(client, { url: urlOf(workspace, call), token: NO_KEY })}</div>`,
 })}`,
@@ -196,7 +196,7 @@ function showConnected(visit: PanelVisit, workspace: Workspace, { key, token }: 
     body: html`${
       token
         ? html`<div class="note warn" role="status"><p><strong>Copy it now.</strong> It holds the new key “<bdi>${key.name}</bdi>”, which is shown only here and only once.</p></div>`
-        : html`<p>Put the key “<bdi>${key.name}</bdi>”, which was shown once, in the place of <code>${NO_KEY}</code>.</p>`
+        : html`<p>Replace <code>${NO_KEY}</code> with the key “<bdi>${key.name}</bdi>”, which was shown once.</p>`
     }
 ${steps(params.client, place)}
 ${firstCall(identity.agentId, key, workspace.clock())}

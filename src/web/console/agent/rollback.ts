@@ -106,7 +106,7 @@ const summary = ({ restored, deleted, skipped }: Done, first: Html): Html =>
       : html`<strong>${plural(restored + deleted, 'memory', 'memories')}</strong> would change: ${restored} restored, ${deleted} deleted.`
   } ${first}${
     skipped.length > 0
-      ? ` ${plural(skipped.length, 'memory', 'memories')} would stay, because the version from before is not kept: ${named(skipped)}.`
+      ? ` ${plural(skipped.length, 'memory', 'memories')} would stay as they are, because no earlier version is kept: ${named(skipped)}.`
       : ''
   }</p>`
 
@@ -152,7 +152,7 @@ async function show(
     title: 'Take back changes',
     scripts: ['submit'],
     body: html`<h1>Take back changes</h1>
-<p class="lead">Memories become what they were before these changes. Nothing changes until you confirm, and every step is kept: this can be taken back, too.</p>
+<p class="lead">Memories become what they were before these changes. Nothing changes until you confirm, and every step is kept, so this can be taken back too.</p>
 ${await filterForm(visit, workspace, form)}
 <form method="post" action="${action}">
 ${hidden('to', to)}${hidden('by', by ?? '')}${hidden('prefix', prefix)}

@@ -62,14 +62,14 @@ const transfer = (path: string): Html => html`<section aria-labelledby="leave">
 </section>
 <section aria-labelledby="arrive">
 <h2 id="arrive">Bring it back</h2>
-<p>What an export holds, of this agent or of another, becomes memories of this one.</p>
+<p>The memories in an export, of this agent or another, become memories of this one.</p>
 <p class="actions"><a class="button quiet" href="${path}/import">Import an export</a></p>
 </section>`
 
 const leaveOrErase = (path: string): Html => html`<section class="risks" aria-labelledby="part">
 <h2 id="part">Part with it</h2>
 <ul class="rows">
-<li class="row"><span class="grow"><strong>Leave</strong><br><span class="dim">It goes on without your account; whoever has its operator token reaches it.</span></span>
+<li class="row"><span class="grow"><strong>Leave</strong><br><span class="dim">It goes on without your account; anyone with its operator token can reach it.</span></span>
 <a class="button quiet" href="${path}/leave">Leave the agent</a></li>
 <li class="row"><span class="grow"><strong>Erase</strong><br><span class="dim">It is gone for good, with everything that it remembers.</span></span>
 <a class="button danger" href="${path}/erase">Erase the agent</a></li>
@@ -147,7 +147,10 @@ export const leave = agentTwoStep({
   },
   async send({ session, identity, sent }, { sessions }) {
     if (sent.understood !== 'yes')
-      throw fieldProblem('understood', 'must be ticked: only the token reaches the agent then')
+      throw fieldProblem(
+        'understood',
+        'must be ticked: from then on, only the token reaches the agent',
+      )
     // Succeeds again if the form is sent twice.
     await sessions.leaveAgent(session.accountId, identity.agentId)
     return AGENTS
@@ -188,7 +191,7 @@ export const eraseAgent = agentTwoStep({
   async send({ identity, sent: { typed = '' } }, workspace) {
     const { profile } = await findAgent(workspace, identity)
     if (!names(typed, profile))
-      throw fieldProblem('typed', 'must be the name as it stands above, or the id')
+      throw fieldProblem('typed', 'must be the name that is shown above, or the id')
     await eraseWhole(workspace, identity, identity.agentId)
     return AGENTS
   },

@@ -100,16 +100,16 @@ const form = (
 <div class="field"><label for="file">The file</label>
 <p class="hint" id="file-hint">An export as it was downloaded.</p>
 <input type="file" id="file" name="file" accept=".json,application/json" required aria-describedby="file-hint"></div>
-${select({ name: 'onConflict', label: 'Where a key has a memory already', choices }, untouched)}
+${select({ name: 'onConflict', label: 'If a key has a memory already', choices }, untouched)}
 <p class="actions"><button name="dryRun" value="true" class="quiet">See what it would do</button>
 <button>Import</button></p>
 </form></div>
-<p data-without-script>This page sends the file by a script. Without one, the command line does it: <code>agent-home import FILE</code></p>`
+<p data-without-script>This page needs scripts to send the file. Without them, use the command line: <code>agent-home import FILE</code></p>`
 
 function had(conflicts: readonly string[]): Html {
   if (conflicts.length === 0) return nothing
   const count = conflicts.length < MOST_CONFLICTS ? '' : `, the first ${MOST_CONFLICTS} of them`
-  return html`<p>These keys had a memory${count}:</p><ul>${conflicts.map((key) => html`<li><code>${key}</code></li>`)}</ul>`
+  return html`<p>These keys had a memory already${count}:</p><ul>${conflicts.map((key) => html`<li><code>${key}</code></li>`)}</ul>`
 }
 
 /** The number of replaced memories is only known as far as their keys are listed. */
@@ -128,13 +128,12 @@ function leftOut({ historyLeftOut = 0 }: Imported): Html {
 
 function success(found: Imported, order: ImportOrder): Html {
   const words = order.dryRun
-    ? `It would be: ${counts(found, order)}. Nothing was changed yet.`
+    ? `It would import: ${counts(found, order)}. Nothing was changed yet.`
     : `Imported: ${counts(found, order)}.`
   return note('good', html`<p>${words}</p>${leftOut(found)}${had(found.conflicts)}`)
 }
 
-const TAKEN =
-  'Nothing was imported. Choose below what is to be done where a key has a memory already.'
+const TAKEN = 'Nothing was imported. Choose below what to do if a key has a memory already.'
 
 const namesKeys = z.object({ conflicts: z.array(z.string()) })
 
@@ -168,7 +167,7 @@ async function show(
     status,
     scripts: ['upload'],
     body: html`<div class="narrow"><h1>Import</h1>
-<p class="lead">What the file holds becomes memories of this agent: all of it or nothing, after all of it was looked through.</p>
+<p class="lead">The memories in the file become memories of this agent: all or none, once the whole file has been checked.</p>
 <div id="outcome" aria-live="polite">${shown}</div>
 ${form(importPath(agentId))}
 <p class="actions"><a class="button quiet" href="${tabPath(agentId, 'memories')}">To the memories</a></p></div>`,

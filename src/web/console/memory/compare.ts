@@ -103,7 +103,7 @@ function comparison(shown: Shown): Html {
   const made = texts.find(({ version }) => version === is.version)
   return html`<dl class="facts">${was ? line(shown, was) : nothing}${line(shown, is)}</dl>
 <div class="actions">${made ? takeBack(place, made) : nothing}${restore(place, was)}${restore(place, is)}</div>
-${was ? nothing : html`<p class="dim">Nothing from before it is kept: all of it is new.</p>`}
+${was ? nothing : html`<p class="dim">No earlier version is kept, so all of it is shown as new.</p>`}
 ${differenceView(was, is)}`
 }
 
@@ -129,7 +129,7 @@ async function show(visit: AgentVisit, workspace: Workspace, asked: Asked) {
 ${
   seen
     ? html`${chooser(seen, clockOf(call))}${comparison(seen)}`
-    : html`<p class="empty">No version of it is kept.</p>`
+    : html`<p class="empty">No version of this memory is kept.</p>`
 }`,
   })
 }

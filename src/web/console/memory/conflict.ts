@@ -66,7 +66,7 @@ ${faultNote(field, typed)}
 ${option('theirs', 'What is stored now', sideOf(theirs, sideView(changes, 'removed')))}
 ${option('yours', 'Yours', sideOf(yours, sideView(changes, 'added')))}
 </div>
-${base === undefined ? nothing : html`<details><summary>As it was before both</summary>${sideOf(base, html`${base}`)}</details>`}
+${base === undefined ? nothing : html`<details><summary>Before both changes</summary>${sideOf(base, html`${base}`)}</details>`}
 ${isOfMetadata(dispute) ? nothing : option('both', 'Both: what is stored, then yours')}
 ${option('own', 'Edit by hand', hand(dispute, at, typed))}
 </fieldset>`
@@ -74,7 +74,7 @@ ${option('own', 'Edit by hand', hand(dispute, at, typed))}
 
 const agreed = (text: string, first: boolean, last: boolean): Html[] =>
   fold(text.split(/(?<=\n)(?=.)/s), first, last).map((each) =>
-    unchanged(each, 'without a dispute', 'agreed'),
+    unchanged(each, 'without a conflict', 'agreed'),
   )
 
 /** The text, and the members of the metadata that both sides changed. */
@@ -100,11 +100,11 @@ const KEEP = 'Keep what is stored'
 
 const conflictNote = ({ theirs, base }: Sides, now: number, asked: string): Html =>
   html`<div class="note warn" role="alert"><p><strong>Version ${theirs.version} was written ${when(theirs.updatedAt, now)}${
-    base ? html`, after the version ${base.version} that you began with` : nothing
-  }.</strong> Nothing of yours is saved yet. ${
+    base ? html`, after version ${base.version}, which you started from` : nothing
+  }.</strong> Your changes are not saved yet. ${
     base
-      ? 'What only one of you changed is merged already.'
-      : 'No version that both began with is kept, so every difference is yours to choose about.'
+      ? 'What only one side changed is merged already.'
+      : 'The version that both sides started from is not kept, so nothing is merged yet.'
   } ${asked}</p></div>`
 
 interface Place {
@@ -128,7 +128,7 @@ ${hidden('key', key)}${listField(listing)}${hidden('base', base?.version ?? '')}
 ${hidden('text', yours.text)}${hidden('metadata', yours.metadata)}
 ${choices(merged, typed)}
 <p class="actions"><button>Save what I chose</button>
-<button class="quiet" name="next" value="edit">Look at the whole text first</button>
+<button class="quiet" name="next" value="edit">Review the whole text first</button>
 <a class="button quiet" href="${memoryIn(agentId, key, listing)}">${KEEP}</a></p>
 </form>`
 
@@ -159,7 +159,7 @@ function editorOf({ agentId, listing }: Place, { key, theirs }: Sides, decided: 
   const list = queryOf(listing)
   const values: Fields = { key, ...decided, expectedVersion: String(theirs.version), list }
   return html`${editor(agentId, { values }, { save: `Save over version ${theirs.version}`, leave: KEEP })}
-<section aria-labelledby="would"><h2 id="would">What this changes in what is stored</h2>
+<section aria-labelledby="would"><h2 id="would">What saving this would change</h2>
 ${differenceView({ ...theirs, text: withLineFeeds(theirs.text) }, decided)}</section>`
 }
 
@@ -175,9 +175,9 @@ function showSides(
   const said = (asked: string) => conflictNote(sides, workspace.clock(), asked)
   const body =
     disputesIn(merged).length > 0
-      ? html`${typed.refusal ? refusalNote(typed) : said('Choose about the rest.')}
+      ? html`${typed.refusal ? refusalNote(typed) : said('Decide about each difference below.')}
 ${chooser(place, sides, merged, typed)}`
-      : html`${said('Nothing overlaps: look it over, and save.')}
+      : html`${said('Nothing overlaps. Check the result, then save it.')}
 ${editorOf(place, sides, decide(merged, {}))}`
   return show(visit, workspace, sides, typed.refusal?.status ?? 409, body)
 }
@@ -240,7 +240,7 @@ async function save(visit: SentVisit, workspace: Workspace): Promise<Answer> {
   const { call, identity, sent } = visit
   const { sides, ...chosen } = await decided(workspace, visit)
   if (sent.next === 'edit') {
-    const review = html`<div class="note good" role="status"><p>This is the text as you chose it. It is not saved yet.</p></div>
+    const review = html`<div class="note good" role="status"><p>This is the text with your choices. It is not saved yet.</p></div>
 ${editorOf(placeOf(visit), sides, chosen)}`
     return show(visit, workspace, sides, 200, review)
   }

@@ -57,7 +57,7 @@ export const createPage = agentPage({
     }),
 })
 
-const TAKEN = 'Nothing was saved: there is a memory under this key. Choose another key.'
+const TAKEN = 'Nothing was saved: this key is in use. Choose another.'
 
 /** A conflict means that the key is in use. */
 const keyTaken = (refusal: Problem): Problem =>

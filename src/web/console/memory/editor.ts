@@ -22,7 +22,7 @@ export const SAVE_ERRORS: readonly ErrorCode[] = [
   'memory_quota_reached',
 ]
 
-export const KEY_HINT = 'Letters, digits, and _ . - ; at most 100 of them.'
+export const KEY_HINT = 'At most 100 characters: letters, digits, and _ . -'
 
 /** Longer pointers are left out of sentences. */
 const MOST_SHOWN = 100
@@ -33,7 +33,7 @@ export function faultInJson(error: unknown): string | undefined {
   if (!fault?.pointer) return undefined
   const { pointer, message } = fault
   const place = pointer.length > MOST_SHOWN ? 'a value in it' : `what is at "${pointer}"`
-  return `is JSON that cannot be kept: ${place} ${message}`
+  return `is JSON that cannot be stored: ${place} ${message}`
 }
 
 function parseMetadata(text: string): unknown {
@@ -94,7 +94,7 @@ ${isNew ? input({ name: 'key', label: 'Key', hint: KEY_HINT }, typed) : hidden('
 ${hidden('expectedVersion', expectedVersion)}${listField(listing)}
 ${textarea({ name: 'text', label: 'Text', hint: `At most ${number(fields.text.maxBytes)} bytes.`, rows: 14 }, typed)}
 <p class="hint" data-bytes-of="text" data-most="${fields.text.maxBytes}" hidden></p>
-${textarea({ name: 'metadata', label: 'Metadata', hint: 'One JSON object; empty where there is nothing to say.', rows: 4, required: false }, typed)}
+${textarea({ name: 'metadata', label: 'Metadata', hint: 'One JSON object. It may be left empty.', rows: 4, required: false }, typed)}
 <p class="actions"><button>${save}</button>
 <a class="button quiet" href="${isNew ? listPath(agentId, listing) : memoryIn(agentId, key, listing)}">${leave}</a></p>
 </form>`

@@ -54,8 +54,8 @@ async function told(
 }
 
 const UNSAVED =
-  'What you wrote is below, and not saved yet: create the memory again with it, or leave it as it is.'
-const AGAIN = 'Here you can create it again.'
+  'What you wrote is below and is not saved yet. Create the memory again with it, or leave things as they are.'
+const AGAIN = 'You can create it again here.'
 
 /** With an editor to create it again. `typed`: the key, both texts, the list, and the refusal. */
 export async function showGone(

@@ -87,7 +87,7 @@ ${copyButton(file)}${menu(place, shown, isProtected, file)}`
 /** `saved`: '', 'unchanged', or the version that was restored. `data-written`: forgets the draft. */
 function savedNote({ version }: Memory, saved: string): Html {
   if (saved === 'unchanged')
-    return html`<div class="note" role="status"><p>Nothing was changed, so no version was made.</p></div>`
+    return html`<div class="note" role="status"><p>Nothing changed, so no new version was saved.</p></div>`
   const what = /^\d+$/.test(saved)
     ? `Restored version ${saved}. It is version ${version} now.`
     : `Saved as version ${version}.`
@@ -95,7 +95,7 @@ function savedNote({ version }: Memory, saved: string): Html {
 }
 
 const pastNote = (place: Place, { version }: Memory): Html =>
-  html`<div class="note warn"><p>This is version ${version} as it was. <a href="${pathOf(place)}">Version ${place.currentVersion}</a> is the current one.</p></div>`
+  html`<div class="note warn"><p>This is version ${version}. <a href="${pathOf(place)}">Version ${place.currentVersion}</a> is the current one.</p></div>`
 
 /** `last`: the version that is the delete. */
 const deletedNote = (last: VersionSummary, shown: Memory | undefined, { now, me }: Place): Html =>

@@ -140,7 +140,7 @@ function ownValue(json: string): Chosen {
     if (json.trim() !== '') parseStrictJson(json)
     return { text: json.trim() }
   } catch (error) {
-    return { fault: faultInJson(error) ?? 'must be JSON: a text stands in quotes' }
+    return { fault: faultInJson(error) ?? 'must be JSON: put a text in quotes' }
   }
 }
 

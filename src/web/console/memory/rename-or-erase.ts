@@ -23,12 +23,12 @@ import { hasText, MOST_VERSIONS } from './memory-view.ts'
 
 /** Erasing the newest version erases the memory, so it is offered only with all the others. */
 const choicesOf = ([, ...earlier]: readonly VersionSummary[], now: number) => [
-  { value: 'history', label: 'Its history: every version but the newest' },
+  { value: 'history', label: 'Its history: every version except the newest' },
   ...earlier.filter(hasText).map(({ version, createdAt }) => ({
     value: String(version),
-    label: `Version ${version} alone, of ${relation((createdAt - now) / 1000)}`,
+    label: `Only version ${version}, from ${relation((createdAt - now) / 1000)}`,
   })),
-  { value: 'all', label: 'All of it: what is stored now, and its history' },
+  { value: 'all', label: 'All of it: the current text and its history' },
 ]
 
 const erasure = z
@@ -41,7 +41,7 @@ const erasure = z
   })
   .refine(({ key, typed }) => typed === key, {
     path: ['typed'],
-    error: 'must be the key, exactly as it stands above',
+    error: 'must be exactly the key that is shown above',
   })
 
 export const erase = agentTwoStep({
@@ -132,7 +132,7 @@ export const rename = agentTwoStep({
       here: 'Rename',
       scripts: ['submit'],
       heading: html`Rename <span class="key">${key}</span>`,
-      about: html`<p>The agent finds it under the new key only. Its text and its versions stay as they are.</p>`,
+      about: html`<p>From then on, the agent finds it only under the new key. Its text and its versions stay as they are.</p>`,
       fields: html`${hidden('key', key)}${hidden('expectedVersion', version)}${listField(listing)}
 ${input({ name: 'to', label: 'New key', hint: KEY_HINT }, typed)}`,
       button: 'Rename',

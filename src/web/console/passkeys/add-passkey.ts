@@ -19,11 +19,11 @@ const question = (offered: Offered): Html =>
   'why' in offered
     ? html`<p>${offered.why}</p>`
     : html`${ceremony({ does: 'create', asks: ASKS.add, field: FIELD, label: 'Add a passkey' })}
-<p data-without-passkeys>This browser has no passkeys, or runs no scripts: add one with a browser that does.</p>`
+<p data-without-passkeys>This browser has no passkeys or runs no scripts: use another one.</p>`
 
 const refusals: Readonly<Record<Exclude<AddPasskeyAnswer['outcome'], 'added'>, string>> = {
   spent:
-    'Nothing was done now: the form was sent before. Your passkeys are listed on the page of the account.',
+    'Nothing was done: the form was sent before. Your passkeys are listed on the account page.',
   taken: 'Nothing was added: this passkey belongs to an account already.',
   full: `Nothing was added: an account may have ${PASSKEYS_PER_ACCOUNT} passkeys. Remove one before you add another.`,
 }
@@ -52,7 +52,7 @@ export const addPasskey = accountTwoStep({
       place: 'account',
       trail: [{ name: 'Account', path: ACCOUNT }],
       heading: html`Add a passkey`,
-      lead: 'It stays on your device, or with whoever keeps your passkeys. It opens this account without the password.',
+      lead: 'It stays on your device or in your password manager, and opens this account without the password.',
       fields: isKnown ? question(offeredAt(call, workspace)) : nothing,
       button: isKnown ? undefined : 'Go on',
       cancel: ACCOUNT,

@@ -20,11 +20,11 @@ export type Offered =
   | { readonly why: string }
 
 const UNKNOWN =
-  'Passkeys are not offered here: they belong to a name, and the service does not know the one that it was opened by. Its operator sets PUBLIC_URL.'
+  'Passkeys are not available here: they belong to a domain name, and the service does not know its own. Its operator can set PUBLIC_URL.'
 const ADDRESS =
-  'Passkeys are not offered here: they belong to a name, and the service was opened by an IP address.'
+  'Passkeys are not available here: they belong to a domain name, and the service was opened by an IP address.'
 const INSECURE =
-  'Passkeys are not offered here: browsers have them over https alone, and on the machine itself as localhost.'
+  'Passkeys are not available here: browsers allow them only over https, or at localhost.'
 
 const isLocalhost = (name: string): boolean => /(^|\.)localhost$/.test(name)
 

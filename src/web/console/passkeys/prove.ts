@@ -77,7 +77,7 @@ async function attemptFor(
 }
 
 const COPIED =
-  'Nothing was done: this passkey has signed as often before, so there may be a copy of it. Sign in with the password, and remove the passkey unless its device was set back.'
+  'You are not signed in: the counter of this passkey did not go up, so there may be a copy of it. Sign in with the password, and remove the passkey unless its device was restored from a backup.'
 
 /** Throws one of `PASSKEY_ERRORS`, or `too_many_sign_ins`. */
 export async function signInByPasskey(
@@ -103,7 +103,7 @@ export async function signInByPasskey(
 
 const messageOf = ({ isCopied }: Fault): string =>
   isCopied
-    ? 'passkey has signed as often before, so there may be a copy of it: use the password'
+    ? 'passkey did not count up, so there may be a copy of it: use the password'
     : 'passkey is not accepted: nothing was done'
 
 /** Throws one of `PASSKEY_ERRORS`, or `invalid_body` with an error at the form's field. */
