@@ -109,6 +109,18 @@ describe('what overlaps', () => {
     expect(page).toMatch(/src="[^"]*\/later\.ts"/)
   })
 
+  test('marks whole lines that have nothing in common, and none that both have', async () => {
+    const key = await memory({ text: 'one\ntwo\nthree\n' }, { text: 'A\nsame\nB\n' })
+    const { text } = await edit(key, 'C\nsame\nD\n')
+    const sides = insideOf(text, 'pre')
+      .slice(0, 2)
+      .map((each) => each.trimStart())
+    expect(sides).toEqual([
+      '<mark>A\n</mark>same\n<mark>B\n</mark>',
+      '<mark>C\n</mark>same\n<mark>D\n</mark>',
+    ])
+  })
+
   test.each([
     ['theirs', 'the third of them'],
     ['yours', 'the last of them'],

@@ -65,6 +65,8 @@ describe('a new memory', () => {
     const { status, text } = await send('new', { key, text: 'two', metadata: '' })
     expect(status).toBe(409)
     expect(text).toContain('id="key-fault">This is the key of another memory.')
+    // By which a script finds what was typed, whatever the key becomes.
+    expect(text).toContain(`data-draft="${operator.born.agentId} "`)
     expect(fieldsIn(text)).toMatchObject({ key, text: 'two' })
     expect(await operator.stored(key)).toMatchObject({ text: 'one', version: 1 })
   })
