@@ -15,7 +15,7 @@ import { characters } from '../../../pipeline/schemas.ts'
 import { endSession } from '../../../pipeline/sessions.ts'
 import { validateBody } from '../../../pipeline/validate.ts'
 import { PASSKEYS_PER_ACCOUNT, type Passkey } from '../../../store/port/passkeys.ts'
-import { SESSIONS_PER_ACCOUNT, type Session } from '../../../store/port/sessions.ts'
+import { SESSIONS_PER_ACCOUNT, type Session, type SignIn } from '../../../store/port/sessions.ts'
 import { deviceOf, placeOf } from '../../layout/device.ts'
 import {
   fieldProblem,
@@ -84,6 +84,16 @@ ${
     : nothing
 }
 </section>`
+
+/** Those whose sessions have ended. */
+function earlierSignIns(signIns: readonly SignIn[], live: readonly Session[], now: number): Html {
+  const ended = signIns.filter(({ id }) => live.every((session) => session.id !== id))
+  if (ended.length === 0) return nothing
+  return html`<section aria-labelledby="earlier">
+<h2 id="earlier">Earlier sign-ins</h2>
+<ul class="rows">${ended.map(({ userAgent, place, signedInAt }) => html`<li class="row"><span class="grow"><bdi>${deviceOf(userAgent)}</bdi>${placeOf(place)}</span><span class="dim">${when(signedInAt, now)}</span></li>`)}</ul>
+</section>`
+}
 
 const elsewhere = ({ site }: Passkey, offered: Offered): Html =>
   'party' in offered && offered.party.name === site
@@ -156,6 +166,7 @@ async function showAccount(
   const { secure, sessions, clock } = workspace
   const now = clock()
   const all = await sessions.listSessions(session.accountId, now)
+  const signIns = await sessions.listSignIns(session.accountId)
   const passkeys = await sessions.listPasskeys(session.accountId)
   return showPage(call, secure, {
     title: 'Account',
@@ -167,6 +178,7 @@ async function showAccount(
 ${session.isAdmin ? html`<p>This account can remove entries from <a href="${ROOMS}">the rooms</a>, on their pages.</p>` : nothing}
 ${news}${refusalNote(typed)}
 ${sessionList(all, session, now)}
+${earlierSignIns(signIns, all, now)}
 ${passkeyList(passkeys, offeredAt(call, workspace), now)}
 <div class="narrow apart">${passwordFields(session.email, typed)}
 <section aria-labelledby="end"><h2 id="end">Delete the account</h2>
