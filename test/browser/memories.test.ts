@@ -78,7 +78,10 @@ describe('memories in a browser', () => {
     await page.goto(`${agent}/memories?q=e&order=key`)
     expect([await order.isVisible(), await best.isVisible()]).toEqual([false, true])
     await page.getByRole('searchbox').fill('')
-    await page.getByText('3 memories, by key').first().waitFor()
+    await page
+      .locator('.caption')
+      .filter({ hasText: /^3 memories/ })
+      .waitFor()
     expect([await order.isVisible(), await best.isVisible()]).toEqual([true, false])
   })
 

@@ -92,10 +92,10 @@ test('a search keeps to what is pinned and to how keys begin, and says of what i
   expect([keysIn(all).length, all.includes('3 found in 4 memories, best first')]).toEqual([3, true])
   const pinned = await page('?q=needle&pinned=yes', who)
   expect(keysIn(pinned).toSorted()).toEqual(['a.one', 'b.one'])
-  expect(pinned).toContain('2 found in the pinned ones of 4 memories, best first')
+  expect(pinned).toContain('2 found in 4 memories, best first')
   const both = await page('?q=needle&pinned=yes&prefix=a&order=key', who)
   expect(keysIn(both)).toEqual(['a.one'])
-  expect(both).toContain('1 found in some of 4 memories, best first')
+  expect(both).toContain('1 found in 4 memories, best first')
   expect(textIn(both)).toContain('What has more of your words, and rarer ones, comes first.')
   const none = await page('?q=hay&pinned=yes&prefix=b', who)
   expect(textIn(none)).toContain(

@@ -12,22 +12,14 @@ import { owner, session } from '../../pipeline/guards/session.ts'
 import type { Typed } from '../layout/fields.ts'
 import type { Workspace } from './workspace.ts'
 
-/** A page for anyone. */
 export const forAnyone = [noStore, enabled] as const
-
-/** A form for anyone. */
 export const formForAnyone = [sameSite, noStore, enabled, form(body.maxBytes)] as const
 
-/** A page for a signed-in operator. */
 export const forSignedIn = [...forAnyone, session] as const
-
-/** A form for a signed-in operator. */
 export const formForSignedIn = [...formForAnyone, session] as const
 
-/** A page about one of the account's agents. */
+/** Of one of the account's agents. */
 export const forOwner = [...forSignedIn, owner] as const
-
-/** A form about one of the account's agents. */
 export const formForOwner = [...formForSignedIn, owner] as const
 
 /** Renders a refusal as the form's page, with the input and the errors. */

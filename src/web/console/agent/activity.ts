@@ -69,9 +69,6 @@ function rolledBackNote(rolled: string | undefined): Html {
 /** With long keys, and all that the page loads, within 60 KB. */
 const ROWS_PER_PAGE = 36
 
-const unfiltered = ({ by, prefix, since, type }: Filters): boolean =>
-  [by, prefix, since, type].every((each) => each === undefined)
-
 const more = (agentId: string, asked: Filters, before = 0, next = 0): Html => {
   const path = tabPath(agentId, 'activity')
   const query = filtersQuery(asked)
@@ -115,7 +112,7 @@ export const activityPage = endpoint({
     const feed = { agentId, me: session.email, time: clock.time }
     const now = workspace.clock()
     const live = before === undefined ? html` data-live` : nothing
-    const isPlain = unfiltered(asked)
+    const isPlain = filtersQuery(asked) === ''
     const chain = isPlain
       ? await chainOf(workspace, identity, { head, base, newest, page: events }, chained)
       : undefined

@@ -29,15 +29,10 @@ const AGENTS_PER_PAGE = 50
 
 const LOOK_SECONDS = 15
 
-interface Place {
-  readonly limits: HomeLimits
-  readonly now: number
-}
-
 const today = ({ writes, reads }: Today): string =>
   writes + reads === 0 ? 'nothing' : `${plural(writes, 'write')}, ${plural(reads, 'read')}`
 
-function row(agent: OwnedAgent, { limits, now }: Place): Html {
+function row(agent: OwnedAgent, limits: HomeLimits, now: number): Html {
   const { profile, memoryCount, seenAt } = agent
   return html`<tr>
 <th scope="row"><div class="who">${glyph(profile.symbol)}<span><a href="${agentPath(profile.agentId)}" dir="auto">${profile.name}</a>
@@ -51,10 +46,11 @@ function row(agent: OwnedAgent, { limits, now }: Place): Html {
 
 const table = (
   agents: readonly OwnedAgent[],
-  place: Place,
+  limits: HomeLimits,
+  now: number,
 ): Html => html`<table class="list agents">
 <thead><tr><th scope="col">Agent</th><th scope="col">Status</th><th scope="col">Today</th><th scope="col" class="number">Memories</th><th scope="col" class="end">Last seen</th></tr></thead>
-<tbody>${agents.map((each) => row(each, place))}</tbody>
+<tbody>${agents.map((each) => row(each, limits, now))}</tbody>
 </table>`
 
 const none = html`<div class="empty"><p>No agent is in this account yet.</p>
@@ -143,7 +139,7 @@ export const agentsPage = endpoint({
       looks: LOOK_SECONDS,
       body: html`<div class="headed"><h1>Agents</h1><div class="actions">${pauseAll(agents)}<a class="button quiet" href="/console/attach">Attach an agent</a> <a class="button" href="/console/birth">Create agent</a></div></div>
 ${agents.length > 0 ? searchForm('') : nothing}
-<div id="agents" data-live>${agents.length > 0 ? table(agents, { limits, now }) : none}</div>
+<div id="agents" data-live>${agents.length > 0 ? table(agents, limits, now) : none}</div>
 ${pages('Pages', undefined, last === undefined ? undefined : { path: `${AGENTS}?after=${last}`, words: 'More agents' })}`,
     })
   },

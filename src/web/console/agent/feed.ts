@@ -115,20 +115,17 @@ const FEWEST = 3
 function runsOf(events: readonly HomeEvent[], dayOf: (at: number) => string): Run[] {
   const rollbacks = events.filter(({ rollback }) => rollback)
   /** What is alike has the same: all of a rollback, or changes of one kind, author and day. */
-  function kindOf({ id, key, type, by, createdAt }: HomeEvent): object | string | number {
+  function kindOf({ id, key, type, by, createdAt }: HomeEvent): unknown {
     const whole = rollbacks.find(
       (each) => id >= each.id && id <= each.id + (each.rollback?.parts ?? 0),
     )
     if (whole) return whole.id
     return key === undefined ? {} : JSON.stringify([type, by, dayOf(createdAt)])
   }
-  const runs: {
-    readonly kind: object | string | number
-    readonly run: [HomeEvent, ...HomeEvent[]]
-  }[] = []
+  const runs: { readonly kind: unknown; readonly run: [HomeEvent, ...HomeEvent[]] }[] = []
   for (const event of events) {
     const [kind, last] = [kindOf(event), runs.at(-1)]
-    if (last?.kind === kind) last.run.push(event)
+    if (last && last.kind === kind) last.run.push(event)
     else runs.push({ kind, run: [event] })
   }
   return runs.flatMap<Run>(({ run }) => (run.length < FEWEST ? run.map((event) => [event]) : [run]))

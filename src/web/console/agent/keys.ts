@@ -7,9 +7,7 @@ import { dropKey, findKeys, keyRequest, makeKey, rotateAgentKey } from '../../..
 import { replaceOperatorToken } from '../../../home/operator-key.ts'
 import { type Answer, redirect } from '../../../http/call.ts'
 import type { Fields } from '../../../http/form.ts'
-import { endpoint } from '../../../pipeline/endpoint.ts'
 import type { Sent } from '../../../pipeline/guards/form.ts'
-import { WRITE_ERRORS } from '../../../pipeline/problem.ts'
 import { findSession } from '../../../pipeline/sessions.ts'
 import { validateBody } from '../../../pipeline/validate.ts'
 import type { NamedKey } from '../../../store/port/keys.ts'
@@ -28,9 +26,9 @@ import { cancel, fold, note, question } from '../../layout/parts.ts'
 import { agentPath, connectPath } from '../../layout/paths.ts'
 import { when } from '../../layout/words.ts'
 import { proof } from '../account/recent-sign-in.ts'
-import { type FoundAgent, findAgent, showAgentPage, tabPath } from '../agent-page.ts'
+import { type AgentPage, findAgent, showAgentPage, tabPath } from '../agent-page.ts'
 import { agentForm, agentPage } from '../endpoints.ts'
-import { costs, formForOwner, ofAgent, withInput } from '../guards.ts'
+import { withInput } from '../guards.ts'
 import type { AgentVisit, Visit, Workspace } from '../workspace.ts'
 
 export interface Credential {
@@ -50,13 +48,7 @@ const credential = ({ name, label, value, meaning }: Credential): Html => html`<
 </div>`
 
 export const credentials = (all: readonly Credential[]): Html => html`
-<div class="note warn" role="status"><p><strong>Copy ${
-  all.length > 1 ? 'them' : 'it'
-} now.</strong> This page is the only time that ${
-  all.length > 1 ? 'they are' : 'it is'
-} shown: the service keeps nothing from which ${
-  all.length > 1 ? 'they' : 'it'
-} could be shown again.</p></div>
+<div class="note warn" role="status"><p><strong>Copy now.</strong> What is below is shown only here and only once: the service does not keep it.</p></div>
 ${all.map(credential)}`
 
 /** The key of a form, or a new one, so that a form takes effect once even if it is sent twice. */
@@ -250,37 +242,32 @@ export const keysPage = agentPage({
   handle: (visit, workspace) => showKeys(visit, workspace, untouched, visit.query.ended),
 })
 
-interface Shown {
-  readonly title: string
+interface Shown extends Pick<AgentPage, 'title' | 'agent'> {
   readonly heading?: Html
   readonly credential: Credential
-  readonly agent?: FoundAgent
-  /** Where the token is put to use. */
+  /** Where the token is put to use; its form cannot be sent again, so a reload goes to the list. */
   readonly connect?: string
-  /** A reload goes on to the list, because the form cannot be sent again. */
-  readonly once: boolean
 }
 
 function showNew(
   visit: AgentVisit,
   workspace: Workspace,
-  { title, heading = html`${title}`, credential, connect, once, ...shown }: Shown,
+  { title, heading = html`${title}`, credential, connect, ...shown }: Shown,
 ): Promise<Answer> {
   const keys = tabPath(visit.identity.agentId, 'keys')
+  const actions = connect
+    ? html`<a class="button" href="${connect}">Connect a program</a> <a class="button quiet" href="${keys}" data-shown-once>Done</a>`
+    : html`<a class="button" href="${keys}">Done</a>`
   return showAgentPage(visit, workspace, {
     ...shown,
     tab: 'keys',
     title,
-    scripts: once ? ['copy', 'shown'] : ['copy'],
-    ...(once && { from: keys }),
+    scripts: connect ? ['copy', 'shown'] : ['copy'],
+    ...(connect && { from: keys }),
     body: html`<div class="narrow">
 <h1>${heading}</h1>
 ${credentials([credential])}
-<p class="actions">${
-      connect === undefined
-        ? nothing
-        : html`<a class="button" href="${connect}">Connect a program</a> `
-    }<a class="button${connect === undefined ? '' : ' quiet'}" href="${keys}"${once ? html` data-shown-once` : nothing}>Done</a></p>
+<p class="actions">${actions}</p>
 </div>`,
   })
 }
@@ -311,18 +298,16 @@ export const newKeyForm = agentForm({
     const credential = { name: 'key-token', label: 'Token', value: token, meaning: KEY_MEANING }
     const heading = html`The new key “<bdi>${key.name}</bdi>”`
     const connect = connectPath(identity.agentId, '', { key: key.id })
-    return showNew(visit, workspace, { title: 'New key', heading, credential, connect, once: true })
+    return showNew(visit, workspace, { title: 'New key', heading, credential, connect })
   },
 })
 
-export const endKeyForm = endpoint({
+export const endKeyForm = agentForm({
   operationId: 'consoleEndKey',
-  method: 'POST',
   path: `${tabPath(':agent', 'keys')}/end`,
-  params: ofAgent,
-  guards: [...formForOwner, ...costs('controls')],
-  errors: [...WRITE_ERRORS, 'invalid_token', 'key_not_found'],
-  async handle({ call, identity, sent: { id = '' } }, workspace: Workspace) {
+  budget: 'controls',
+  errors: ['key_not_found'],
+  async handle({ call, identity, sent: { id = '' } }, workspace) {
     const keys = await findKeys(workspace, identity)
     await dropKey(workspace, identity, id)
     const name = keys.find((key) => key.id === id)?.name ?? ''
@@ -345,12 +330,7 @@ export const keyForm = agentForm({
     const meaning = 'Put it where the agent’s program reads its token. The old one no longer works.'
     const credential = { name: 'agent-token', label: 'Agent token', value, meaning }
     const connect = connectPath(visit.identity.agentId)
-    return showNew(visit, workspace, {
-      title: 'New agent token',
-      credential,
-      connect,
-      once: true,
-    })
+    return showNew(visit, workspace, { title: 'New agent token', credential, connect })
   },
 })
 
@@ -373,11 +353,6 @@ export const operatorKeyForm = agentForm({
     const value = await replaceOperatorToken(workspace, identity, formKey(key, workspace))
     const meaning = OPERATOR_MEANING
     const credential = { name: 'operator-token', label: 'Operator token', value, meaning }
-    return showNew(visit, workspace, {
-      title: 'New operator token',
-      credential,
-      agent,
-      once: false,
-    })
+    return showNew(visit, workspace, { title: 'New operator token', credential, agent })
   },
 })

@@ -6,7 +6,7 @@ import { statusChange } from '../../../home/profile.ts'
 import { refusal } from '../../../home/refusal.ts'
 import { type Answer, redirect } from '../../../http/call.ts'
 import { validateBody } from '../../../pipeline/validate.ts'
-import { DAYS_KEPT, type DayOfActivity, dayOf, type Today } from '../../../store/port/activity.ts'
+import { DAYS_KEPT, type DayOfActivity, dayOf } from '../../../store/port/activity.ts'
 import type { NamedKey } from '../../../store/port/keys.ts'
 import { refusalNote, type Typed, untouched } from '../../layout/fields.ts'
 import { type Html, nothing } from '../../layout/page.ts'
@@ -37,24 +37,19 @@ async function look({ identity }: AgentVisit, workspace: Workspace) {
   ])
   if (seen.outcome !== 'activity') throw refusal(seen)
   if (some.outcome !== 'memories') throw refusal(some)
-  const { days, seenAt } = seen
-  return { days: filled(days, first), seenAt, someKey: some.memories[0]?.key }
+  const days = filled(seen.days, first)
+  const today = days.at(-1) ?? noCalls(first)
+  return { days, today, seenAt: seen.seenAt, someKey: some.memories[0]?.key }
 }
 
 type Seen = Awaited<ReturnType<typeof look>>
-
-const todayOf = ({ days }: Seen): DayOfActivity => {
-  const today = days.at(-1)
-  if (!today) throw new Error('a window without a day')
-  return today
-}
 
 async function concerns(agent: FoundAgent, seen: Seen, workspace: Workspace): Promise<Html> {
   const { profile } = agent
   const { budgets, calls, limits, clock } = workspace
   const refusals = calls.refusalsOf(profile.agentId)
   const found = [
-    ...concernsOf(agent, todayOf(seen), limits),
+    ...concernsOf(agent, seen.today, limits),
     ...(await rateConcerns(budgets, profile.agentId)),
   ]
   return html`<div id="concerns" data-live>${concernList(profile.agentId, found, refusals, clock())}</div>`
@@ -64,7 +59,7 @@ const fact = (name: string, value: Html | string, beside = ''): Html =>
   html`<div><dt>${name}</dt><dd>${value}${beside ? html` <span class="dim">${beside}</span>` : nothing}</dd></div>`
 
 function facts({ memoryCount, bytes }: FoundAgent, seen: Seen, now: number): Html {
-  const { reads, writes, conflicts, refusals } = todayOf(seen)
+  const { reads, writes, conflicts, refusals } = seen.today
   return html`<dl class="stats" id="stats" data-live>
 ${fact('Last seen', seen.seenAt === undefined ? 'Not yet' : when(seen.seenAt, now))}
 ${fact('Memories', number(memoryCount), size(bytes))}
@@ -105,28 +100,22 @@ function connections(agentId: string, keys: readonly NamedKey[], now: number): H
 const HEIGHT = 80
 const STEP = 10
 
-const dateOf = (day: number): string => new Date(day * 86_400_000).toISOString().slice(0, 10)
+const noCalls = (day: number): DayOfActivity => ({
+  ...{ day, reads: 0, writes: 0, conflicts: 0, refusals: 0 },
+})
 
 /** Every day of the window, including days without calls. */
 function filled(days: readonly DayOfActivity[], first: number): DayOfActivity[] {
   const known = new Map(days.map((each) => [each.day, each]))
-  return Array.from({ length: DAYS_KEPT }, (_, i) => {
-    const none = { day: first + i, reads: 0, writes: 0, conflicts: 0, refusals: 0 }
-    return known.get(first + i) ?? none
-  })
+  return Array.from({ length: DAYS_KEPT }, (_, i) => known.get(first + i) ?? noCalls(first + i))
 }
 
-interface Series {
-  readonly of: keyof Today
-  readonly name: string
-}
-
-const series: readonly Series[] = [
+const series = [
   { of: 'writes', name: 'Writes' },
   { of: 'reads', name: 'Reads' },
   { of: 'conflicts', name: 'Conflicts' },
   { of: 'refusals', name: 'Refused calls' },
-]
+] as const
 
 /** From the oldest day to this one; what there was is seen, however little. */
 const bar = (value: number, at: number, most: number): string =>
@@ -134,7 +123,7 @@ const bar = (value: number, at: number, most: number): string =>
     ? ''
     : `M${at * STEP + 1} ${HEIGHT}v-${Math.max(2, (value / most) * HEIGHT).toFixed(1)}h${STEP - 2}V${HEIGHT}z`
 
-function plot({ of, name }: Series, days: readonly DayOfActivity[]): Html {
+function plot({ of, name }: (typeof series)[number], days: readonly DayOfActivity[]): Html {
   const values = days.map((day) => day[of])
   const total = values.reduce((sum, value) => sum + value, 0)
   const most = Math.max(...values)
@@ -144,18 +133,6 @@ function plot({ of, name }: Series, days: readonly DayOfActivity[]): Html {
 </figure>`
 }
 
-const isAnything = (day: DayOfActivity): boolean => series.some(({ of }) => day[of] > 0)
-
-const row = (day: DayOfActivity): Html =>
-  html`<tr><th scope="row">${dateOf(day.day)}</th>${series.map(({ of, name }) => html`<td class="number" data-name="${name}">${number(day[of])}</td>`)}</tr>`
-
-/** The same numbers, newest first, without the days that had no calls. */
-const table = (days: readonly DayOfActivity[]): Html => html`<details class="numbers">
-<summary>The same as a table</summary>
-<table class="list"><thead><tr><th scope="col">Day</th>${series.map(({ name }) => html`<th scope="col" class="number">${name}</th>`)}</tr></thead>
-<tbody>${days.filter(isAnything).toReversed().map(row)}</tbody></table>
-</details>`
-
 /** Of what there is: nothing if there was no call. */
 function chart(days: readonly DayOfActivity[]): Html {
   const some = series.filter(({ of }) => days.some((day) => day[of] > 0))
@@ -163,7 +140,6 @@ function chart(days: readonly DayOfActivity[]): Html {
   return html`<section aria-labelledby="days">
 <h2 id="days">The last ${DAYS_KEPT} days</h2>
 <div class="plots" id="plots" data-live>${some.map((each) => plot(each, days))}</div>
-${table(days)}
 </section>`
 }
 

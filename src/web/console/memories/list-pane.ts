@@ -81,32 +81,28 @@ const why = ({ matched }: Row): Html =>
 const preview = (pieces: readonly Piece[]): Html =>
   html`${pieces.map(({ text, isFound }) => (isFound ? html`<mark>${text}</mark>` : text))}`
 
-interface Linked {
-  readonly to: string
-  readonly current?: boolean
-  readonly now: number
-}
-
 const link = (
   each: Row,
-  { to, current, now }: Linked,
+  to: string,
+  now: number,
+  current = false,
 ): Html => html`<a href="${to}"${current ? html` aria-current="true"` : nothing}><span
 class="key">${each.key}</span><span class="preview" dir="auto">${preview(each.preview)}</span><span
 class="dim">${each.pinned ? pinMark : nothing}${each.protected ? protectedMark : nothing}${when(each.updatedAt, now)} · ${size(each.bytes)}${why(each)}</span></a>`
 
 /** In a list of several agents, where nothing is selected. */
 export const found = (agentId: string, each: Row, q: string, now: number): Html =>
-  html`<li>${link(each, { to: memoryIn(agentId, each.key, { ...everything, q }), now })}</li>`
+  html`<li>${link(each, memoryIn(agentId, each.key, { ...everything, q }), now)}</li>`
 
 const row = ({ agentId, listing, current, now }: Pane, each: Row): Html => html`<li>
 <input type="checkbox" name="memory.${each.key}" value="${each.version}" aria-label="Select ${each.key}">
-${link(each, { to: memoryIn(agentId, each.key, listing), current: each.key === current, now })}</li>`
+${link(each, memoryIn(agentId, each.key, listing), now, each.key === current)}</li>`
 
 const orders = {
-  changed: { label: 'Newest first', said: 'newest first' },
-  oldest: { label: 'Oldest first', said: 'oldest first' },
-  size: { label: 'Largest first', said: 'largest first' },
-  key: { label: 'By key', said: 'by key' },
+  changed: 'Newest first',
+  oldest: 'Oldest first',
+  size: 'Largest first',
+  key: 'By key',
 } as const
 
 const option = (value: string, label: string, chosen: boolean): Html =>
@@ -118,7 +114,7 @@ const isSome = ({ prefix, pinned }: Listing): boolean => Boolean(prefix || pinne
 const filters = (listing: Listing): Html => html`<details class="filters"${
   isSome(listing) || listing.order !== 'changed' ? html` open` : nothing
 }><summary>Sort and filter</summary><div>
-<label class="order">Order <select name="order">${Object.entries(orders).map(([value, { label }]) => option(value, label, listing.order === value))}</select></label>
+<label class="order">Order <select name="order">${Object.entries(orders).map(([value, label]) => option(value, label, listing.order === value))}</select></label>
 <label>Keys that begin with <input type="text" name="prefix" value="${listing.prefix}" autocomplete="off" spellcheck="false"></label>
 <label class="mark"><input type="checkbox" name="pinned" value="yes"${listing.pinned ? html` checked` : nothing}> Pinned only</label>
 <p class="hint best">What has more of your words, and rarer ones, comes first.</p>
@@ -137,25 +133,13 @@ role="search" class="finder" action="${agentPath(agentId)}/memories" data-finds=
 ${filters(listing)}
 </form>`
 
-const inAll = (count: number): string => plural(count, 'memory', 'memories')
-
-function amongst({ listing: { prefix, pinned }, count }: Pane): string {
-  if (prefix) return `some of ${inAll(count)}`
-  return pinned ? `the pinned ones of ${inAll(count)}` : inAll(count)
-}
-
-/** What is listed. The number of rows is a total only if there is a single page. */
-function caption(pane: Pane): string {
-  const { listing, found, count } = pane
-  const paged = found.back || found.on
-  const here = number(found.rows.length)
-  const few = paged ? ` ${here} on this page,` : ''
-  if (listing.q.trim() && paged) return `Found in ${amongst(pane)}:${few} best first`
-  if (listing.q.trim()) return `${here} found in ${amongst(pane)}, best first`
-  const { said } = orders[listing.order]
-  if (!isSome(listing)) return `${inAll(count)},${few} ${said}`
-  if (!paged) return `${here} of ${inAll(count)}, ${said}`
-  return `${listing.pinned ? 'Pinned ones' : 'Some'} of ${inAll(count)},${few} ${said}`
+/** How many are listed, where that is known, of how many. */
+function caption({ listing, found: { rows, back, on }, count }: Pane): string {
+  const all = plural(count, 'memory', 'memories')
+  const isSearched = listing.q.trim() !== ''
+  if (!isSearched && !isSome(listing)) return all
+  const here = back || on ? 'Some' : number(rows.length)
+  return isSearched ? `${here} found in ${all}, best first` : `${here} of ${all}`
 }
 
 const QUOTE = /["“„«]/

@@ -34,15 +34,12 @@ function isDone(change: Change, fault: ChangeError): boolean {
   return fault.outcome === 'conflict' && fault.sameContent
 }
 
-const keyOf = (change: Change): string => (change.verb === 'rename' ? change.from : change.key)
-
 function sentenceOf(change: Change, fault: ChangeError): string {
-  const key = keyOf(change)
-  if (fault.outcome === 'missing') return `“${key}” is not there any more.`
-  if (fault.outcome !== 'conflict') return `“${key}”: ${sentenceFor(faultProblem(fault))}`
-  return fault.currentVersion === 0
-    ? `“${key}” is not there any more.`
-    : `“${key}” was written in the meantime.`
+  const key = change.verb === 'rename' ? change.from : change.key
+  const isConflict = fault.outcome === 'conflict'
+  if (fault.outcome === 'missing' || (isConflict && fault.currentVersion === 0))
+    return `“${key}” is not there any more.`
+  return `“${key}” ${isConflict ? 'was written in the meantime.' : `was refused: ${sentenceFor(faultProblem(fault))}`}`
 }
 
 function conflictOf(
