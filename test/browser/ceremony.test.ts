@@ -289,7 +289,7 @@ describe('the console in a browser', () => {
     for (const name of ['Writes', 'Conflicts']) {
       await page
         .getByRole('figure')
-        .filter({ hasText: `${name} 1, at most 1 on one day` })
+        .filter({ hasText: `${name} 1, at most 1 a day` })
         .waitFor()
     }
     await inGoodOrder(visitor)

@@ -105,7 +105,7 @@ describe.each(released)('a database of $name', ({ life, fresh, name }) => {
       await page(at, sessions[0] ?? ''),
       await page(`${at}/memories`, sessions[0] ?? ''),
     ]
-    expect(overview.text).toMatch(/>7, at most \d on one day</)
+    expect(overview.text).toMatch(/>7, at most \d a day</)
     expect(list.text).toMatch(/plan\.current/)
   })
 

@@ -139,7 +139,7 @@ describe('the page of one agent', () => {
     const { text } = await operator.get(operator.agent)
     const [plot = '', ...others] = insideOf(text, 'figure')
     expect(others).toEqual([])
-    expect(textIn(insideOf(plot, 'figcaption').join())).toBe('Writes 3, at most 3 on one day')
+    expect(textIn(insideOf(plot, 'figcaption').join())).toBe('Writes 3, at most 3 a day')
     expect(plot).toContain('<path d="M291 80v-80.0h8V80z"/>')
   })
 

@@ -128,7 +128,7 @@ function plot({ of, name }: (typeof series)[number], days: readonly DayOfActivit
   const total = values.reduce((sum, value) => sum + value, 0)
   const most = Math.max(...values)
   return html`<figure class="plot ${of}">
-<figcaption><strong>${name}</strong> <span class="dim">${number(total)}, at most ${number(most)} on one day</span></figcaption>
+<figcaption><strong>${name}</strong> <span class="dim">${number(total)}, at most ${number(most)} a day</span></figcaption>
 <svg viewBox="0 0 ${DAYS_KEPT * STEP} ${HEIGHT}" preserveAspectRatio="none" aria-hidden="true"><path d="${values.map((value, at) => bar(value, at, most)).join('')}"/></svg>
 </figure>`
 }

@@ -185,7 +185,7 @@ function tree({ agentId, listing, branches }: Pane): Html {
     html`<a href="${listPath(agentId, { ...everything, order, prefix: at })}">${words}</a>`
   const dots = [...prefix.matchAll(/\./g)].map(({ index }) => prefix.slice(0, index + 1))
   const trail = [to('', 'All keys'), ...dots.map((at) => to(at, at))]
-  return html`<nav class="branches" aria-label="Keys by their parts"><p>${trail.map((each, at) => html`${at > 0 ? ' › ' : ''}${each}`)}</p>
+  return html`<nav class="branches" aria-label="Keys by their parts">${dots.length > 0 ? html`<p>${trail.map((each, at) => html`${at > 0 ? ' › ' : ''}${each}`)}</p>` : nothing}
 ${
   branches.length > 0
     ? html`<ul>${branches.map((each) => html`<li>${to(each.prefix, each.prefix.slice(dots.at(-1)?.length ?? 0))} <span class="dim">${number(each.memories)}</span></li>`)}</ul>`
