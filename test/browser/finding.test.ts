@@ -79,8 +79,9 @@ describe('memories are found', () => {
   })
 
   test('all on a page are chosen at one press, and a range with Shift', async () => {
-    const { page } = await open(`${agent}/memories?order=key`)
-    await page.getByRole('button', { name: /^Select all/ }).click()
+    // With the filters folded beside it, and open above it.
+    const { page } = await open(`${agent}/memories`)
+    await page.getByRole('button', { name: 'Select all on this page' }).click()
     expect(await page.locator('.memories :checked').count()).toBe(25)
     await page.goto(`${agent}/memories?order=key`)
     const boxes = page.locator('.memories [type=checkbox]')

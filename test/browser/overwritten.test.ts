@@ -126,7 +126,7 @@ describe('memories that a key overwrote', () => {
     await check()
     await click(page.getByRole('button', { name: 'Take back 9 changes' }))
     await read(page.getByText('Took back 9 changes: 8 memories restored, 1 deleted.'))
-    await click(page.getByText(/^Rolled back 9 changes/))
+    await click(page.getByText(/^Took back 9 changes, to event/))
     await page.getByRole('link', { name: 'project.plan' }).waitFor()
     const seconds = (performance.now() - begun - checkedMs) / 1000
     await check()
@@ -134,6 +134,17 @@ describe('memories that a key overwrote', () => {
     await isRight(stored)
     expect(faults).toEqual([])
     await tell('seconds from the agents to the end', () => seconds)
+  })
+
+  test('what would be taken back follows the filters, before they are sent', async () => {
+    const { page, faults, agent } = await open()
+    await page.goto(`${agent}/rollback`)
+    await page.getByRole('button', { name: /^Take back/ }).waitFor()
+    await page.getByLabel('Keys that begin with').fill('project.p')
+    await page.getByText('1 memory would change: 1 restored, 0 deleted.').waitFor()
+    await page.getByRole('button', { name: 'Take back 1 change' }).waitFor()
+    expect(await page.getByRole('button', { name: /^Take back/ }).count()).toBe(1)
+    expect(faults).toEqual([])
   })
 
   test('by the key alone: everything that it did, and from there the same; a phone, no scripts', async () => {
@@ -158,7 +169,7 @@ describe('memories that a key overwrote', () => {
     await page.getByRole('button', { name: 'Show' }).click()
     expect(await overflows(page)).toBe(false)
     await page.getByRole('button', { name: 'Take back 9 changes' }).click()
-    await page.getByText('Took back 9 changes').waitFor()
+    await page.getByText('Took back 9 changes: 8 memories restored').waitFor()
     await isRight(stored)
     expect(faults).toEqual([])
   })

@@ -104,7 +104,7 @@ export const consoleRights: readonly Rights[] = [
   row('consoleAgent', `GET ${agents}`, { access: 'owner' }),
   ofOwner('consoleActivity', '/activity', 'reads'),
   ofOwner('consoleEvents', '/events', 'reads'),
-  ofOwner('consoleRollBackPage', '/rollback', 'controls'),
+  ofOwner('consoleRollBackPage', '/rollback', 'reads'),
   row('consoleRollBack', `POST ${agents}/rollback`, {
     access: 'owner',
     budget: one('controls'),
@@ -117,7 +117,7 @@ export const consoleRights: readonly Rights[] = [
   ofOwner('consoleConnectClient', '/connect/:client', 'reads'),
   formOfOwner('consoleConnectKey', '/connect/:client', 'controls'),
   gravely(formOfOwner('consoleRotate', '/key', 'controls')),
-  ofOwner('consoleKeys', '/keys', 'controls'),
+  ofOwner('consoleKeys', '/keys', 'reads'),
   formOfOwner('consoleNewKey', '/keys', 'controls'),
   row('consoleEndKey', `POST ${agents}/keys/end`, {
     access: 'owner',

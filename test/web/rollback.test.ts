@@ -53,9 +53,9 @@ test('what one author changed is listed with its differences, then taken back, a
   const { status, text } = await page(`by=${id}&since=${since}`)
   expect(status).toBe(200)
   expect(listIn(text)).toEqual([
-    'a.new is deleted: it was not there before',
-    'a.one gets version 1 again',
-    'a.two gets version 1 again',
+    'a.new will be deleted: it was not there before',
+    'a.one will get version 1 again',
+    'a.two will get version 1 again',
   ])
   expect(textIn(text)).toContain('3 memories would change: 2 restored, 1 deleted.')
   expect(insideOf(text, 'del').map(textIn).join()).toContain('nonsense')
@@ -69,15 +69,19 @@ test('what one author changed is listed with its differences, then taken back, a
     `${agent}/activity?rolled=2-1-0`,
   ])
   expect(await texts()).toEqual([...THEN, 'better'])
-  const after = textIn((await get(`${agent}/activity?rolled=2-1-0`)).text)
-  expect(after).toContain('Took back 3 changes: 2 memories restored, 1 deleted.')
-  expect(after).toMatch(/Rolled back 3 changes, to event \d+/)
+  const after = (await get(`${agent}/activity?rolled=2-1-0`)).text
+  expect(textIn(after)).toContain('Took back 3 changes: 2 memories restored, 1 deleted.')
+  expect(textIn(after)).toMatch(/Took back 3 changes, to event \d+/)
+  const [undo = ''] = linksIn(after).filter((link) => link.includes('/rollback?to='))
+  const again = (await get(undo)).text
+  await post(`${agent}/rollback`, formIn(again))
+  expect(await texts()).toEqual(before)
 })
 
 test('of everybody under a prefix, or of all, and what is not kept is named', async () => {
   const { since, page, texts, post, agent } = await open()
   const { text } = await page(`prefix=a.o&since=${since}`)
-  expect(listIn(text)).toEqual(['a.one gets version 1 again'])
+  expect(listIn(text)).toEqual(['a.one will get version 1 again'])
   await post(`${agent}/rollback`, formIn(text))
   expect((await texts())[0]).toBe(THEN[0])
   await post(`${agent}/memory/erase`, { key: 'b', versions: 'history', typed: 'b' })

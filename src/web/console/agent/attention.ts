@@ -113,7 +113,7 @@ ${when(at, now)}, <code>${request}</code>${key === undefined ? ' with the agent 
 /** The newest; other nodes and earlier runs of the service had others. */
 const refusedCalls = (refusals: readonly RefusedCall[], now: number): Html =>
   refusals.length > 0
-    ? html`<br><span class="dim">The last ones that this process answered:</span><ul>${refusals.map((each) => refusedCall(each, now))}</ul>`
+    ? html`<br><span class="dim">The last of them:</span><ul>${refusals.map((each) => refusedCall(each, now))}</ul>`
     : nothing
 
 /** `refusals`: the last refused calls. */

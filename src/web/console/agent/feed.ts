@@ -4,7 +4,7 @@ import { refusal } from '../../../home/refusal.ts'
 import type { Author, Identity } from '../../../store/port/home.ts'
 import type { EventsQuery, EventType, HomeEvent } from '../../../store/port/keeping/events.ts'
 import { type Html, nothing } from '../../layout/page.ts'
-import { memoryPath } from '../../layout/paths.ts'
+import { agentPath, memoryPath } from '../../layout/paths.ts'
 import { number, plural } from '../../layout/words.ts'
 import { tabPath } from '../agent-page.ts'
 import { authorId, byWhom } from '../author.ts'
@@ -30,7 +30,7 @@ export const eventWords: Readonly<Record<EventType, string>> = {
   create_key: 'Created the key',
   revoke_key: 'Revoked the key',
   replace_operator_key: 'Replaced the operator token',
-  rollback: 'Rolled back',
+  rollback: 'Took back',
 }
 
 export interface Feed {
@@ -99,12 +99,15 @@ function several(feed: Feed, run: Run): Html {
   }</details>`
 }
 
+const undo = ({ agentId }: Feed, { id }: HomeEvent): Html =>
+  html` · <a href="${agentPath(agentId)}/rollback?to=${id - 1}">Undo</a>`
+
 const row = (feed: Feed, run: Run): Html =>
   html`<li>${
     run.length > 1 ? several(feed, run) : html`<span class="what">${what(feed, run[0])}</span>`
   }
 <span class="dim">${feed.time(run[0].createdAt)}</span>
-<span class="by dim">${who(feed, run[0].by)}</span></li>`
+<span class="by dim">${who(feed, run[0].by)}${run.filter(({ rollback }) => rollback).map((each) => undo(feed, each))}</span></li>`
 
 export const runList = (feed: Feed, runs: readonly Run[]): Html =>
   html`<ol class="feed">${runs.map((run) => row(feed, run))}</ol>`

@@ -93,7 +93,7 @@ export async function filterForm(visit: AgentVisit, workspace: Workspace, form: 
   const now = workspace.clock()
   const since = asked.since === undefined ? '' : iso(asked.since)
   const times = [
-    { value: '', label: kinds ? 'Any time' : 'The last 24 hours' },
+    ...(kinds ? [{ value: '', label: 'Any time' }] : []),
     ...periods.map(([label, ms]) => ({ value: iso(now - ms), label })),
     ...(asked.since === undefined ? [] : [{ value: since, label: clock.moment(asked.since) }]),
   ]

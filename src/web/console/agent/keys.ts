@@ -122,7 +122,7 @@ async function risks(
   return html`<section class="risks" aria-labelledby="known">
 <h2 id="known">If others may know a token</h2>
 ${fold({
-  summary: summary('Rotate the agent token', 'The program of the agent gets a new one.'),
+  summary: summary('Rotate the agent token', 'Its program needs the new one. Named keys end.'),
   open: open === 'agent',
   body: rotateForm(agentId, keys, html`${turn}${asked}`, typed),
 })}
@@ -226,7 +226,7 @@ async function showKeys(
 ${refusalNote(typed)}${ended ? note('good', html`<p>“<bdi>${ended}</bdi>” is revoked: whatever uses it is refused.</p>`) : nothing}
 <section aria-labelledby="named">
 <h2 id="named">Named keys</h2>
-<p class="dim">Tokens of the agent that reach less, each to be revoked apart.</p>
+<p class="dim">Further tokens of the agent, each with its own limits and revoked by itself.</p>
 ${table(agentId, keys, workspace.clock())}
 ${fold({ summary: html`New key`, open: open === 'new', body: newKeyFields(agentId, turn, typed) })}
 </section>
@@ -237,7 +237,6 @@ ${await risks(visit, workspace, typed, { open, turn, keys })}`,
 export const keysPage = agentPage({
   operationId: 'consoleKeys',
   path: tabPath(':agent', 'keys'),
-  budget: 'controls',
   query: z.object({ ended: z.string().optional() }),
   handle: (visit, workspace) => showKeys(visit, workspace, untouched, visit.query.ended),
 })

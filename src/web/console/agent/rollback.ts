@@ -15,13 +15,12 @@ import { hidden } from '../../layout/fields.ts'
 import { type Html, nothing } from '../../layout/page.ts'
 import { pages } from '../../layout/parts.ts'
 import { agentPath, memoryPath } from '../../layout/paths.ts'
-import { plural, when } from '../../layout/words.ts'
+import { number, plural } from '../../layout/words.ts'
 import { showAgentPage, tabPath } from '../agent-page.ts'
 import { agentForm, agentPage } from '../endpoints.ts'
 import { differenceView } from '../memory/changes.ts'
 import type { AgentVisit, Workspace } from '../workspace.ts'
 import { eventsAfter, rolledBackQuery } from './activity.ts'
-import { what } from './feed.ts'
 import { changeFilters, clockOf, DAY_MS, filterForm, filtersQuery, unlessEmpty } from './filters.ts'
 
 const path = `${agentPath(':agent')}/rollback`
@@ -84,7 +83,9 @@ async function differencesOf(
     const current = now.outcome === 'found' ? now.memory : undefined
     const earlier = then?.outcome === 'found' ? then.memory : undefined
     bytes += Buffer.byteLength((current?.text ?? '') + (earlier?.text ?? ''))
-    const end = was ? `gets version ${was.version} again` : 'is deleted: it was not there before'
+    const end = was
+      ? `will get version ${was.version} again`
+      : 'will be deleted: it was not there before'
     const name = html`<code>${key}</code> <span class="dim">${end}</span>`
     rows.push(
       bytes > PAGE_BYTES
@@ -99,12 +100,12 @@ async function differencesOf(
 const named = (keys: readonly string[]): string =>
   keys.slice(0, DIFFERENCES_PER_PAGE).join(', ') + (keys.length > DIFFERENCES_PER_PAGE ? ', …' : '')
 
-const summary = ({ restored, deleted, skipped }: Done, first: Html): Html =>
+const summary = ({ restored, deleted, skipped }: Done): Html =>
   html`<p>${
     restored + deleted === 0
       ? 'There is nothing to take back.'
       : html`<strong>${plural(restored + deleted, 'memory', 'memories')}</strong> would change: ${restored} restored, ${deleted} deleted.`
-  } ${first}${
+  }${
     skipped.length > 0
       ? ` ${plural(skipped.length, 'memory', 'memories')} would stay as they are, because no earlier version is kept: ${named(skipped)}.`
       : ''
@@ -125,7 +126,7 @@ async function show(
   workspace: Workspace,
   { after, ...asked }: Asked,
 ): Promise<Answer> {
-  const { call, identity, session } = visit
+  const { call, identity } = visit
   const { agentId } = identity
   const now = workspace.clock()
   const since = asked.since ?? now - DAY_MS
@@ -137,31 +138,29 @@ async function show(
   const count = done.restored + done.deleted
   const action = `${agentPath(agentId)}/rollback`
   const filters = { ...asked, since: first?.createdAt ?? since }
-  const form = { action, asked: filters, clock: clockOf(call), known: first ? [first] : [] }
-  const feed = { agentId, me: session.email, time: (at: number) => when(at, now) }
-  const begun = first
-    ? html`It begins ${when(first.createdAt, now)}, with: ${what(feed, first)}.`
-    : nothing
+  const known = first ? [first] : []
+  const form = { action, asked: filters, clock: clockOf(call), known, finds: 'changes' }
   const last = rest.length > listed.length ? listed.at(-1) : undefined
   const further = last && {
     path: `?${filtersQuery({ by, prefix })}&to=${to}&after=${last.key}`,
-    words: plural(rest.length - listed.length, 'more'),
+    words: `${number(rest.length - listed.length)} more`,
   }
   return showAgentPage(visit, workspace, {
     tab: 'activity',
     title: 'Take back changes',
-    scripts: ['submit'],
+    scripts: ['find', 'submit'],
     body: html`<h1>Take back changes</h1>
 <p class="lead">Memories become what they were before these changes. Nothing changes until you confirm, and every step is kept, so this can be taken back too.</p>
 ${await filterForm(visit, workspace, form)}
-<form method="post" action="${action}">
+<div id="changes"><form method="post" action="${action}">
 ${hidden('to', to)}${hidden('by', by ?? '')}${hidden('prefix', prefix)}
-${summary(done, begun)}
+${summary(done)}
 <p class="actions">${count > 0 ? html`<button>Take back ${plural(count, 'change')}</button>` : nothing}
 <a class="button quiet" href="${tabPath(agentId, 'activity')}">Cancel</a></p>
 </form>
 <ul class="differences">${await differencesOf(workspace, visit, listed)}</ul>
-${pages('Pages', undefined, further)}`,
+${pages('Pages', undefined, further)}</div>
+<p class="away" role="status" id="found"></p>`,
   })
 }
 
@@ -170,7 +169,6 @@ const errors = ['event_not_found', 'event_gone', 'memory_quota_reached', 'overlo
 export const rollbackPage = agentPage({
   operationId: 'consoleRollBackPage',
   path,
-  budget: 'controls',
   query,
   errors,
   handle: (visit, workspace) => show(visit, workspace, visit.query),

@@ -108,15 +108,17 @@ const orders = {
 const option = (value: string, label: string, chosen: boolean): Html =>
   html`<option value="${value}"${chosen ? html` selected` : nothing}>${label}</option>`
 
+const isBranch = (prefix: string): boolean => prefix.endsWith('.')
+
 /** Not of all memories. */
 const isSome = ({ prefix, pinned }: Listing): boolean => Boolean(prefix || pinned)
 
-const filters = (listing: Listing): Html => html`<details class="filters"${
-  isSome(listing) || listing.order !== 'changed' ? html` open` : nothing
+const filters = ({ prefix, pinned, order }: Listing): Html => html`<details class="filters"${
+  /[^.]$/.test(prefix) || pinned || order !== 'changed' ? html` open` : nothing
 }><summary>Sort and filter</summary><div>
-<label class="order">Order <select name="order">${Object.entries(orders).map(([value, label]) => option(value, label, listing.order === value))}</select></label>
-<label>Keys that begin with <input type="text" name="prefix" value="${listing.prefix}" autocomplete="off" spellcheck="false"></label>
-<label class="mark"><input type="checkbox" name="pinned" value="yes"${listing.pinned ? html` checked` : nothing}> Pinned only</label>
+<label class="order">Order <select name="order">${Object.entries(orders).map(([value, label]) => option(value, label, order === value))}</select></label>
+<label>Keys that begin with <input type="text" name="prefix" value="${prefix}" autocomplete="off" spellcheck="false"></label>
+<label class="mark"><input type="checkbox" name="pinned" value="yes"${pinned ? html` checked` : nothing}> Pinned only</label>
 <p class="hint best">What has more of your words, and rarer ones, comes first.</p>
 </div></details>`
 
@@ -175,8 +177,6 @@ function pagesOf({ agentId, found: { back, on }, listing }: Pane): Html {
   return pages('Pages', link(back, before), link(on, after))
 }
 
-const isBranch = (prefix: string): boolean => prefix.endsWith('.')
-
 /** The way to this level of the tree of keys, and what is below it. */
 function tree({ agentId, listing, branches }: Pane): Html {
   const { prefix, order } = listing
@@ -215,7 +215,7 @@ ${together(pane)}</form>`
 
 /** Updated live. */
 export const list = (pane: Pane): Html => html`<div id="list" data-live="waits">
-<p class="dim caption">${caption(pane)}${pane.found.rows.length > 1 ? html` <button type="button" class="plain" data-selects hidden>Select all${pane.found.back || pane.found.on ? html`<span class="away"> on this page</span>` : nothing}</button>` : nothing}</p>
+<p class="dim caption">${caption(pane)}${pane.found.rows.length > 1 ? html` <button type="button" class="plain" data-selects hidden>Select all${pane.found.back || pane.found.on ? ' on this page' : nothing}</button>` : nothing}</p>
 ${tree(pane)}
 ${pane.found.rows.length > 0 ? rows(pane) : sorry(pane)}
 ${pagesOf(pane)}
