@@ -81,7 +81,7 @@ describe('memories are found', () => {
   test('all on a page are chosen at one press, and a range with Shift', async () => {
     // With the filters folded beside it, and open above it.
     const { page } = await open(`${agent}/memories`)
-    await page.getByRole('button', { name: 'Select all on this page' }).click()
+    await page.getByRole('button', { name: 'Select these 25' }).click()
     expect(await page.locator('.memories :checked').count()).toBe(25)
     await page.goto(`${agent}/memories?order=key`)
     const boxes = page.locator('.memories [type=checkbox]')

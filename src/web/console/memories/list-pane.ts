@@ -215,7 +215,7 @@ ${together(pane)}</form>`
 
 /** Updated live. */
 export const list = (pane: Pane): Html => html`<div id="list" data-live="waits">
-<p class="dim caption">${caption(pane)}${pane.found.rows.length > 1 ? html` <button type="button" class="plain" data-selects hidden>Select all${pane.found.back || pane.found.on ? ' on this page' : nothing}</button>` : nothing}</p>
+<p class="dim caption">${caption(pane)}${pane.found.rows.length > 1 ? html` <button type="button" class="plain" data-selects hidden>Select ${pane.found.back || pane.found.on ? `these ${pane.found.rows.length}` : 'all'}</button>` : nothing}</p>
 ${tree(pane)}
 ${pane.found.rows.length > 0 ? rows(pane) : sorry(pane)}
 ${pagesOf(pane)}
