@@ -5,6 +5,7 @@
 import { execFileSync } from 'node:child_process'
 import { globSync, mkdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import parts, { guides } from './rolldown.config.ts'
 
 const wanted = new Set(process.argv.slice(2))
 
@@ -12,10 +13,8 @@ function isCurrent(): boolean {
   const builtAt = statSync('dist/main.js', { throwIfNoEntry: false })?.mtimeMs ?? 0
   // Directories too: a file that is gone is a change of its directory.
   const madeOf = globSync([
-    '{src,docs}{,/**}',
-    'README.md',
-    'rolldown.config.ts',
-    'package-lock.json',
+    ...['src{,/**}', 'docs/adapters', 'rolldown.config.ts', 'package-lock.json'],
+    ...guides,
   ])
   return madeOf.every((path) => statSync(path).mtimeMs <= builtAt)
 }
@@ -23,7 +22,6 @@ function isCurrent(): boolean {
 async function buildModules(): Promise<void> {
   process.stderr.write('Building dist/.\n')
   const { build } = await import('rolldown')
-  const { default: parts } = await import('./rolldown.config.ts')
   // One after the other: the first empties the directory.
   for (const part of parts) await build(part)
 }

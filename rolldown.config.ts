@@ -22,6 +22,9 @@ const FOR_OTHERS =
 /** Notices about its options, which tests hold, and about the version of Node.js. */
 const NOTICES = /oidc-provider\/lib\/helpers\/attention\.js$/
 
+/** Documents whose code the console shows. */
+export const guides = ['README.md', 'docs/mcp.md', 'docs/adapters/*.md']
+
 const parts: BuildOptions[] = [
   {
     logLevel: 'warn',
@@ -73,10 +76,7 @@ const parts: BuildOptions[] = [
           for (const file of globSync('*/schema.sql', { cwd: 'src/store' })) {
             cpSync(`src/store/${file}`, `dist/${file}`)
           }
-          // The console shows their code.
-          for (const file of globSync(['README.md', 'docs/mcp.md', 'docs/adapters/*.md'])) {
-            cpSync(file, `dist/guides/${file}`)
-          }
+          for (const file of globSync(guides)) cpSync(file, `dist/guides/${file}`)
         },
       },
     ],
