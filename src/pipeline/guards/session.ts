@@ -1,6 +1,6 @@
 /** Sessions, and the agents that belong to the account. */
 import { problem } from '../../errors.ts'
-import type { Session, SessionStore } from '../../store/port/sessions.ts'
+import type { Owner, Session, SessionStore } from '../../store/port/sessions.ts'
 import type { Guard } from '../guard.ts'
 import { currentSession, type WithSessions } from '../sessions.ts'
 import type { Identified } from './bearer.ts'
@@ -31,6 +31,16 @@ export const admin: Guard<WithSessions, object, SignedIn> = {
   },
 }
 
+/** As the operator of an agent; undefined if it is not in the account. */
+export async function ownerOf(
+  { sessions }: { readonly sessions: Pick<SessionStore, 'identifyOwner'> },
+  { accountId, email }: Session,
+  agentId: string,
+): Promise<Owner | undefined> {
+  const found = await sessions.identifyOwner(accountId, agentId)
+  return found && { ...found, identity: { ...found.identity, via: 'console', account: email } }
+}
+
 /** The operator of the agent in the path. */
 export interface OfOwner extends Identified {
   /** The home's newest event at that moment: the page shows at least this state. */
@@ -48,12 +58,11 @@ export const owner: Guard<
 > = {
   name: 'owner',
   errors: ['not_found', 'storage_unavailable'],
-  async run({ call, session, params }, { sessions }) {
-    const found = await sessions.identifyOwner(session.accountId, params.agent)
+  async run({ call, session, params }, deps) {
+    const found = await ownerOf(deps, session, params.agent)
     if (!found) throw problem('not_found', { detail: 'Your account has no such agent.' })
-    const { identity, lastEvent } = found
-    call.notes.agent = identity.agentId
+    call.notes.agent = found.identity.agentId
     call.notes.as = 'console'
-    return { identity: { ...identity, via: 'console', account: session.email }, lastEvent }
+    return found
   },
 }

@@ -80,8 +80,8 @@ export type AttachAnswer =
 /** What the web console asks besides the home's verbs, which it calls as the operator. */
 export interface SessionStore extends ActivityStore, PasskeyStore {
   /**
-   * Stores the session, the sign-in and its address, ends the session that it replaces, the oldest over
-   * `SESSIONS_PER_ACCOUNT`, and all expired ones.
+   * Stores the session, the sign-in and its address, ends the session that it replaces, the oldest
+   * over `SESSIONS_PER_ACCOUNT`, and all expired ones.
    */
   createSession(
     session: NewSession,

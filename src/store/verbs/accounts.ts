@@ -7,8 +7,8 @@ import { ask, statement, type Verb } from './verb.ts'
  * Locked until the end of the transaction, so that sessions and passkeys are counted one after the
  * other.
  */
-export const lockAccount = statement<{ email: string }>(
-  'SELECT email FROM accounts WHERE id = $1 FOR UPDATE',
+export const lockAccount = statement<{ id: string }>(
+  'SELECT id FROM accounts WHERE id = $1 FOR UPDATE',
 )
 
 /** For what belongs to an account from now on, and must not outlast it. Throws if there is none. */

@@ -98,9 +98,7 @@ export const sessionReads = {
     return (yield* ask(list, accountId, now)).map(sessionOf)
   },
 
-  *listSignIns(accountId: string): Verb<readonly SignIn[]> {
-    return yield* ask(listSignIns, accountId)
-  },
+  listSignIns: (accountId: string): Verb<readonly SignIn[]> => ask(listSignIns, accountId),
 
   *identifyOwner(accountId: string, agentId: string): Verb<Owner | undefined> {
     const [row] = yield* ask(findOwner, agentId, accountId)

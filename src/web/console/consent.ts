@@ -14,6 +14,7 @@ import { consider, decline, type Pending, permit } from '../../oauth/request.ts'
 import { endpoint } from '../../pipeline/endpoint.ts'
 import { announce } from '../../pipeline/guards/budget.ts'
 import { again, type Sent } from '../../pipeline/guards/form.ts'
+import { ownerOf } from '../../pipeline/guards/session.ts'
 import { WRITE_ERRORS } from '../../pipeline/problem.ts'
 import { characters } from '../../pipeline/schemas.ts'
 import { validateBody } from '../../pipeline/validate.ts'
@@ -143,9 +144,9 @@ async function chosen(visit: Visit, workspace: Workspace, sent: Fields): Promise
     const profile = { name, purpose: `Remembers for ${name}.`, symbol: 'zerno' } as const
     agentId = await giveBirthTo(call, workspace, session, profile)
   }
-  const owner = await workspace.sessions.identifyOwner(session.accountId, agentId)
+  const owner = await ownerOf(workspace, session, agentId)
   if (!owner) throw problem('not_found', { detail: 'Your account has no such agent.' })
-  return { ...owner.identity, via: 'console', account: session.email }
+  return owner.identity
 }
 
 /** Returns the address at the client. */

@@ -10,6 +10,7 @@ import type { Fields } from '../../../http/form.ts'
 import { endpoint } from '../../../pipeline/endpoint.ts'
 import { addressHashOf } from '../../../pipeline/failures.ts'
 import { again, type Sent } from '../../../pipeline/guards/form.ts'
+import { ownerOf } from '../../../pipeline/guards/session.ts'
 import { WRITE_ERRORS } from '../../../pipeline/problem.ts'
 import { characters } from '../../../pipeline/schemas.ts'
 import { endSession } from '../../../pipeline/sessions.ts'
@@ -270,15 +271,12 @@ const PAGE = 50
 
 /** Always the first page, because erased agents are no longer listed. */
 async function eraseAgents({ session }: Visit, workspace: Workspace): Promise<void> {
-  const { accountId, email } = session
-  const { sessions } = workspace
   for (;;) {
-    const agents = await sessions.listAgents(accountId, { limit: PAGE }, 0)
+    const agents = await workspace.sessions.listAgents(session.accountId, { limit: PAGE }, 0)
     if (agents.length === 0) return
     for (const { profile } of agents) {
-      const owner = await sessions.identifyOwner(accountId, profile.agentId)
-      const asked = owner && ({ ...owner.identity, via: 'console', account: email } as const)
-      if (asked) await eraseWhole(workspace, asked, asked.agentId)
+      const owner = await ownerOf(workspace, session, profile.agentId)
+      if (owner) await eraseWhole(workspace, owner.identity, profile.agentId)
     }
   }
 }

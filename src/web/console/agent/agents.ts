@@ -8,6 +8,7 @@ import { type Call, redirect } from '../../../http/call.ts'
 import { endpoint } from '../../../pipeline/endpoint.ts'
 import { failAuthentication } from '../../../pipeline/failures.ts'
 import { identify } from '../../../pipeline/guards/bearer.ts'
+import { ownerOf } from '../../../pipeline/guards/session.ts'
 import { WRITE_ERRORS } from '../../../pipeline/problem.ts'
 import { hashToken } from '../../../pipeline/tokens.ts'
 import { validateBody } from '../../../pipeline/validate.ts'
@@ -82,23 +83,14 @@ function pauseAll(agents: readonly OwnedAgent[]): Html {
 }
 
 /** Every agent of the account, however many pages they are. It is spared the budgets: it stops harm. */
-async function setAll(
-  { session }: Visit,
-  { sessions, store, clock }: Workspace,
-  status: Profile['status'],
-) {
-  const { accountId, email } = session
+async function setAll({ session }: Visit, workspace: Workspace, status: Profile['status']) {
+  const { sessions, store, clock } = workspace
   for (let after: string | undefined; ; ) {
-    const page = await sessions.listAgents(accountId, { after, limit: AGENTS_PER_PAGE }, 0)
+    const page = await sessions.listAgents(session.accountId, { after, limit: AGENTS_PER_PAGE }, 0)
     for (const { profile } of page) {
-      const owner =
-        profile.status !== status && (await sessions.identifyOwner(accountId, profile.agentId))
-      if (owner)
-        await store.setStatus(
-          { ...owner.identity, via: 'console', account: email },
-          status,
-          clock(),
-        )
+      if (profile.status === status) continue
+      const owner = await ownerOf(workspace, session, profile.agentId)
+      if (owner) await store.setStatus(owner.identity, status, clock())
     }
     after = page.at(-1)?.profile.agentId
     if (page.length < AGENTS_PER_PAGE) return
