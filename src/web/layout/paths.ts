@@ -26,6 +26,10 @@ export const agentPath = (agentId: string): string => `/console/agents/${agentId
 export const memoryPath = (agentId: string, key: string, below = ''): string =>
   `${agentPath(agentId)}/memory${below}?key=${encodeURIComponent(key)}`
 
+/** Where changes are taken back. */
+export const rollbackPath = (agentId: string, query = ''): string =>
+  `${agentPath(agentId)}/rollback${query && `?${query}`}`
+
 /** The clients that can be connected, or the panel of one. */
 export function connectPath(
   agentId: string,

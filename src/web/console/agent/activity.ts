@@ -31,7 +31,7 @@ import {
   type Filters,
   filterForm,
   filtersQuery,
-  rollbackPath,
+  takeBackPath,
   unlessEmpty,
 } from './filters.ts'
 
@@ -122,7 +122,7 @@ export const activityPage = endpoint({
       tab: 'activity',
       title: 'Activity',
       scripts: ['copy', 'check', 'find'],
-      body: html`<h1 class="away">Activity</h1><div class="headed"><a class="button quiet" href="${rollbackPath(agentId, asked)}">Take back changes…</a></div>
+      body: html`<h1 class="away">Activity</h1><div class="headed"><a class="button quiet" href="${takeBackPath(agentId, asked)}">Take back changes…</a></div>
 ${rolledBackNote(rolled)}
 ${await filterForm(visit, workspace, form)}
 <p class="away" role="status" id="found"></p>

@@ -1,5 +1,6 @@
 /** The clients that the console connects, with the very text that each takes. */
 import { html } from 'hono/html'
+import { lazily } from '../../../lazily.ts'
 import { readProgramFile } from '../../../program-files.ts'
 import { VERSION } from '../../../version.ts'
 import { type Html, nothing } from '../../layout/page.ts'
@@ -34,11 +35,11 @@ export interface Client extends Named {
 
 const ROOT = import.meta.url.endsWith('.ts') ? '../../../../' : './guides/'
 
+const readGuide = (guide: string): string => readProgramFile(ROOT + guide, import.meta.url)
+
 /** The block of code that begins so, in a guide whose code is tested. `start`: a regular expression. */
-const shownIn = (guide: string, start: string): string =>
-  new RegExp(`^${start}\\n(.*?)\\n\`\`\`$`, 'ms').exec(
-    readProgramFile(ROOT + guide, import.meta.url),
-  )?.[1] ?? ''
+const shownIn = (guide: string, start: string) =>
+  lazily(() => new RegExp(`^${start}\\n(.*?)\\n\`\`\`$`, 'ms').exec(readGuide(guide))?.[1] ?? '')
 
 interface Configured extends Named {
   readonly file: string
@@ -48,19 +49,14 @@ interface Configured extends Named {
 }
 
 /** By MCP, as docs/mcp.md configures it. */
-const byConfiguration = ({ file, say, first = [], ...client }: Configured): Client => ({
-  ...client,
-  steps: ({ url, token }) => [
-    ...first,
-    {
-      say,
-      name: file,
-      text: shownIn('docs/mcp.md', `\\*\\*${client.name}\\*\\*.*?^\`\`\`\\w+`)
-        .replaceAll('http://127.0.0.1:8787', () => url)
-        .replaceAll('aha_YOUR_KEY', () => token),
-    },
-  ],
-})
+function byConfiguration({ file, say, first = [], ...client }: Configured): Client {
+  const code = shownIn('docs/mcp.md', `\\*\\*${client.name}\\*\\*.*?^\`\`\`\\w+`)
+  const filled = ({ url, token }: Place): string =>
+    code()
+      .replaceAll('http://127.0.0.1:8787', () => url)
+      .replaceAll('aha_YOUR_KEY', () => token)
+  return { ...client, steps: (place) => [...first, { say, name: file, text: filled(place) }] }
+}
 
 const byAddress = ({ say, ...client }: Omit<Named, 'how'> & { readonly say: Html }): Client => ({
   ...client,
@@ -100,9 +96,9 @@ interface Programmed extends Named {
 }
 
 /** By the client for JavaScript. */
-const byProgram = ({ guide, packages, needs, ...client }: Programmed): Client => ({
-  ...client,
-  steps: (place) => [
+function byProgram({ guide, packages, needs, ...client }: Programmed): Client {
+  const code = shownIn(guide, '```ts')
+  const steps = (place: Place): readonly Step[] => [
     {
       say: html`Install the client${packages ? html` beside <code>${packages}</code>` : nothing}. ${tarball('agent-home-client', 'npm run build -w agent-home-client && npm pack ./clients/typescript/dist')}`,
       name: 'installation',
@@ -112,10 +108,11 @@ const byProgram = ({ guide, packages, needs, ...client }: Programmed): Client =>
     {
       say: html`Save this as <code>program.mts</code> and run <code>node --env-file=.env program.mts</code> (Node.js 22.18 or newer)${needs ? html`, with <code>${needs}</code> in the environment` : nothing}.`,
       name: 'program.mts',
-      text: shownIn(guide, '```ts'),
+      text: code(),
     },
-  ],
-})
+  ]
+  return { ...client, steps }
+}
 
 export const clients: readonly Client[] = [
   byConfiguration({

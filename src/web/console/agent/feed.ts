@@ -4,7 +4,7 @@ import { refusal } from '../../../home/refusal.ts'
 import type { Author, Identity } from '../../../store/port/home.ts'
 import type { EventsQuery, EventType, HomeEvent } from '../../../store/port/keeping/events.ts'
 import { type Html, nothing } from '../../layout/page.ts'
-import { agentPath, memoryPath } from '../../layout/paths.ts'
+import { memoryPath, rollbackPath } from '../../layout/paths.ts'
 import { number, plural } from '../../layout/words.ts'
 import { tabPath } from '../agent-page.ts'
 import { authorId, byWhom } from '../author.ts'
@@ -100,7 +100,7 @@ function several(feed: Feed, run: Run): Html {
 }
 
 const undo = ({ agentId }: Feed, { id }: HomeEvent): Html =>
-  html` · <a href="${agentPath(agentId)}/rollback?to=${id - 1}">Undo</a>`
+  html` · <a href="${rollbackPath(agentId, `to=${id - 1}`)}">Undo</a>`
 
 const row = (feed: Feed, run: Run): Html =>
   html`<li>${

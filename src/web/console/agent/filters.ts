@@ -10,7 +10,7 @@ import { EVENT_TYPES, type HomeEvent } from '../../../store/port/keeping/events.
 import { iso } from '../../../time.ts'
 import { input, select } from '../../layout/fields.ts'
 import { nothing } from '../../layout/page.ts'
-import { agentPath } from '../../layout/paths.ts'
+import { rollbackPath } from '../../layout/paths.ts'
 import { type Clock, clockIn } from '../../layout/words.ts'
 import { authorId, authorName } from '../author.ts'
 import type { AgentVisit, Workspace } from '../workspace.ts'
@@ -109,7 +109,5 @@ ${select({ name: 'since', label: 'Since', choices: times }, { values })}
 }
 
 /** Where changes are taken back, beginning with these. */
-export const rollbackPath = (agentId: string, { by, prefix, since }: Filters): string => {
-  const query = filtersQuery({ by, prefix, since })
-  return `${agentPath(agentId)}/rollback${query && `?${query}`}`
-}
+export const takeBackPath = (agentId: string, { by, prefix, since }: Filters): string =>
+  rollbackPath(agentId, filtersQuery({ by, prefix, since }))

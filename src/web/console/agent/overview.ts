@@ -157,9 +157,11 @@ async function showAgent(
   const { agentId } = identity
   const agent = await findAgent(workspace, identity)
   const seen = await look(visit, workspace)
-  const { runs } = await newestRuns(workspace, identity, { rows: RECENT })
-  const keys = await findKeys(workspace, identity)
-  const chain = await unbroken(workspace, identity)
+  const [{ runs }, keys, chain] = await Promise.all([
+    newestRuns(workspace, identity, { rows: RECENT }),
+    findKeys(workspace, identity),
+    unbroken(workspace, identity),
+  ])
   const now = workspace.clock()
   const feed = { agentId, me: visit.session.email, time: (at: number) => when(at, now) }
   const waits = isNew(agent, seen)

@@ -14,7 +14,7 @@ import type { RollbackAnswer, RollbackOrder, TakenBack } from '../../../store/po
 import { hidden } from '../../layout/fields.ts'
 import { type Html, nothing } from '../../layout/page.ts'
 import { pages } from '../../layout/parts.ts'
-import { agentPath, memoryPath } from '../../layout/paths.ts'
+import { memoryPath, rollbackPath } from '../../layout/paths.ts'
 import { number, plural } from '../../layout/words.ts'
 import { showAgentPage, tabPath } from '../agent-page.ts'
 import { agentForm, agentPage } from '../endpoints.ts'
@@ -23,7 +23,7 @@ import type { AgentVisit, Workspace } from '../workspace.ts'
 import { eventsAfter, rolledBackQuery } from './activity.ts'
 import { changeFilters, clockOf, DAY_MS, filterForm, filtersQuery, unlessEmpty } from './filters.ts'
 
-const path = `${agentPath(':agent')}/rollback`
+const path = rollbackPath(':agent')
 
 type Done = Extract<RollbackAnswer, { outcome: 'rolled_back' }>
 
@@ -136,7 +136,7 @@ async function show(
   const rest = done.changes.filter(({ key }) => after === undefined || key > after)
   const listed = rest.slice(0, DIFFERENCES_PER_PAGE)
   const count = done.restored + done.deleted
-  const action = `${agentPath(agentId)}/rollback`
+  const action = rollbackPath(agentId)
   const filters = { ...asked, since: first?.createdAt ?? since }
   const known = first ? [first] : []
   const form = { action, asked: filters, clock: clockOf(call), known, finds: 'changes' }

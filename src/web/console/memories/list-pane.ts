@@ -12,7 +12,14 @@ import { agentPath } from '../../layout/paths.ts'
 import { number, plural, size, when } from '../../layout/words.ts'
 import { type AgentPage, type FoundAgent, findAgent, showAgentPage } from '../agent-page.ts'
 import type { AgentVisit, Workspace } from '../workspace.ts'
-import { type Found, findMemories, MEMORIES_PER_PAGE, type Piece, type Row } from './found.ts'
+import {
+  type Found,
+  findMemories,
+  isSearch,
+  MEMORIES_PER_PAGE,
+  type Piece,
+  type Row,
+} from './found.ts'
 import {
   deletedPath,
   everything,
@@ -43,10 +50,10 @@ const BRANCHES = 30
 async function findBranches(
   { store }: Workspace,
   identity: Identity,
-  { q, prefix }: Listing,
+  listing: Listing,
 ): Promise<readonly Branch[]> {
-  if (q.trim()) return []
-  const found = await store.listBranches(identity, { prefix, limit: BRANCHES })
+  if (isSearch(listing)) return []
+  const found = await store.listBranches(identity, { prefix: listing.prefix, limit: BRANCHES })
   if (found.outcome !== 'branches') throw refusal(found)
   return found.branches
 }
@@ -135,13 +142,15 @@ role="search" class="finder" action="${agentPath(agentId)}/memories" data-finds=
 ${filters(listing)}
 </form>`
 
+const isPaged = ({ found: { back, on } }: Pane): boolean => Boolean(back || on)
+
 /** How many are listed, where that is known, of how many. */
-function caption({ listing, found: { rows, back, on }, count }: Pane): string {
+function caption(pane: Pane): string {
+  const { listing, found, count } = pane
   const all = plural(count, 'memory', 'memories')
-  const isSearched = listing.q.trim() !== ''
-  if (!isSearched && !isSome(listing)) return all
-  const here = back || on ? 'Some' : number(rows.length)
-  return isSearched ? `${here} found in ${all}, best first` : `${here} of ${all}`
+  if (!isSearch(listing) && !isSome(listing)) return all
+  const here = isPaged(pane) ? 'Some' : number(found.rows.length)
+  return isSearch(listing) ? `${here} found in ${all}, best first` : `${here} of ${all}`
 }
 
 const QUOTE = /["“„«]/
@@ -162,8 +171,8 @@ function notFound({ agentId, listing, found: { near = [] } }: Pane): Html {
 
 function sorry(pane: Pane): Html {
   const { agentId, listing, count } = pane
-  const { q, prefix, pinned } = listing
-  if (q.trim()) return notFound(pane)
+  const { prefix, pinned } = listing
+  if (isSearch(listing)) return notFound(pane)
   if (prefix)
     return html`<p class="empty">${pinned ? 'Nothing pinned' : 'No key'} begins with “${prefix}”.</p>`
   if (pinned) return html`<p class="empty">Nothing is pinned.</p>`
@@ -172,7 +181,7 @@ function sorry(pane: Pane): Html {
 }
 
 function pagesOf({ agentId, found: { back, on }, listing }: Pane): Html {
-  const [before, after] = listing.q.trim() ? ['Back to the best', 'More'] : ['Previous', 'Next']
+  const [before, after] = isSearch(listing) ? ['Back to the best', 'More'] : ['Previous', 'Next']
   const link = (to: Listing | undefined, words = '') => to && { path: listPath(agentId, to), words }
   return pages('Pages', link(back, before), link(on, after))
 }
@@ -195,17 +204,16 @@ ${
 
 const everyPage: Html = html`<span class="check"><input type="checkbox" name="all" id="all" value="yes"><label for="all">All that match, on every page</label></span>`
 
-const together = ({
-  agentId,
-  found: { back, on },
-}: Pane): Html => html`<p class="several" role="group" aria-label="With those that are selected">
+const together = (
+  pane: Pane,
+): Html => html`<p class="several" role="group" aria-label="With those that are selected">
 <span class="selected"></span>
-${back || on ? everyPage : nothing}
+${isPaged(pane) ? everyPage : nothing}
 <button name="do" value="pin" class="quiet">Pin</button>
 <button name="do" value="unpin" class="quiet">Unpin</button>
 <button name="do" value="protect" class="quiet">Protect</button>
 <button name="do" value="unprotect" class="quiet">Unprotect</button>
-<button class="quiet" formaction="${agentPath(agentId)}/memories/download">Download</button>
+<button class="quiet" formaction="${agentPath(pane.agentId)}/memories/download">Download</button>
 <button name="do" value="delete" class="danger">Delete</button></p>`
 
 const rows = (pane: Pane): Html => html`<form method="post"
@@ -215,7 +223,7 @@ ${together(pane)}</form>`
 
 /** Updated live. */
 export const list = (pane: Pane): Html => html`<div id="list" data-live="waits">
-<p class="dim caption">${caption(pane)}${pane.found.rows.length > 1 ? html` <button type="button" class="plain" data-selects hidden>Select ${pane.found.back || pane.found.on ? `these ${pane.found.rows.length}` : 'all'}</button>` : nothing}</p>
+<p class="dim caption">${caption(pane)}${pane.found.rows.length > 1 ? html` <button type="button" class="plain" data-selects hidden>Select ${isPaged(pane) ? `these ${pane.found.rows.length}` : 'all'}</button>` : nothing}</p>
 ${tree(pane)}
 ${pane.found.rows.length > 0 ? rows(pane) : sorry(pane)}
 ${pagesOf(pane)}

@@ -62,7 +62,7 @@ const UNDONE_AT_ONCE = 100
 
 const DELETED = /^([\w.-]{1,100})~(\d{1,15})$/
 
-/** The list, with a note about the deleted memories and their versions; of many, the list of these. */
+/** The list, with a note that undoes the deletion; after many, the page of what was deleted. */
 export function afterDelete(agentId: string, gone: readonly Chosen[], listing: Listing): string {
   if (gone.length > UNDONE_AT_ONCE) return deletedPath(agentId)
   const path = listPath(agentId, listing)

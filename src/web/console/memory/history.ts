@@ -7,7 +7,7 @@ import { pages } from '../../layout/parts.ts'
 import { agentPath } from '../../layout/paths.ts'
 import { when } from '../../layout/words.ts'
 import { eventWords } from '../agent/feed.ts'
-import { rollbackPath } from '../agent/filters.ts'
+import { takeBackPath } from '../agent/filters.ts'
 import { authorId, authorWithin, byWhom } from '../author.ts'
 import { listField } from '../memories/list-pane.ts'
 import { type Listing, memoryIn } from '../memories/listing.ts'
@@ -41,7 +41,7 @@ ${button}</form>`
 /** All that the author of a version changed from then on. */
 export function takeBack({ agentId, me }: Place, { by, createdAt }: VersionSummary): Html {
   if (!by) return nothing
-  const path = rollbackPath(agentId, { by: authorId(by), since: createdAt })
+  const path = takeBackPath(agentId, { by: authorId(by), since: createdAt })
   return html`<a class="button quiet" href="${path}"><span>Take back what <bdi>${authorWithin(by, me)}</bdi> changed since…</span></a>`
 }
 
