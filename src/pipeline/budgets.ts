@@ -42,7 +42,9 @@ export function countInMemory(): Counting {
 
   function limiterOf(policy: BudgetPolicy): RateLimiterMemory {
     const { quota: points, windowSeconds: duration } = policy
-    const found = limiters.get(policy) ?? new RateLimiterMemory({ points, duration })
+    // Without a prefix, which would make another string of the key for each request.
+    const options = { points, duration, keyPrefix: '' }
+    const found = limiters.get(policy) ?? new RateLimiterMemory(options)
     limiters.set(policy, found)
     return found
   }

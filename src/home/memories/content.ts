@@ -2,7 +2,7 @@
 import { z } from 'zod'
 import { problem } from '../../errors.ts'
 import { fields } from '../../fields.ts'
-import { compact, membersOf, withoutEscapes } from '../../json/members.ts'
+import { compact, placesOf, withoutEscapes } from '../../json/members.ts'
 import { integer } from '../../pipeline/schemas.ts'
 
 export const text = z
@@ -49,6 +49,6 @@ export function measured<C extends object>(content: C): C {
 
 /** The metadata of a body as it was sent: numbers keep their digits, and keys their order. */
 export function metadataIn(source: string): string | undefined {
-  const sent = membersOf(source).get('metadata')
-  return sent === undefined ? undefined : compact(sent)
+  const place = placesOf(source).get('metadata')
+  return place && compact(source.slice(place.from, place.to))
 }

@@ -73,8 +73,7 @@ export async function carryOut<Schema extends z.ZodType>(
   const context = writeContext(home)
   const made = measured(change(sent, source, context))
   if (made.verb !== 'write') return makeChange(home, identity, made, context.now)
-  const { verb: _, ...write } = made
-  return { outcome: 'saved', memory: await saveWrite(home, identity, write, context.now) }
+  return { outcome: 'saved', memory: await saveWrite(home, identity, made, context.now) }
 }
 
 /** The saved memory, of a verb that saves one. */
