@@ -56,6 +56,11 @@ describe('the shape of the code', () => {
     ['http/server.ts', 'const port = process.env.PORT', 'only config.ts reads the environment'],
     ['store/open.ts', 'process.exit(1)', 'only main.ts and cli/ exit the process'],
     ['home/keys.ts', 'const now = Date.now()', 'the clock and randomness are handed in'],
+    [
+      'pipeline/openapi.ts',
+      "import { STATUS_CODES } from 'node:http'",
+      'loads Node’s fetch client',
+    ],
   ])('a violation in %s is seen: %s', (path, text, sentence) => {
     expect(violations([{ path, text }]).join('\n')).toContain(sentence)
   })

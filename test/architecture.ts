@@ -212,6 +212,12 @@ const rules: readonly Rule[] = [
     sentence: 'nobody outside store/ names an engine',
   },
   {
+    // Types cost nothing.
+    pattern: /(?<!import type [^;]*)from 'node:https?'/,
+    allowedIn: [],
+    sentence: 'an import of node:http loads Node’s fetch client: http/node-http.ts has it without',
+  },
+  {
     pattern: /LIMIT \?/,
     allowedIn: [],
     sentence: 'SQLite compiles a statement anew whenever a bare LIMIT ? is bound: LIMIT +? it is',

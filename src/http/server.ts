@@ -6,13 +6,10 @@ import { peerKey } from './address.ts'
 import type { Answer, Incoming, Serve } from './call.ts'
 import { type Compressed, createCompressor } from './compress.ts'
 import { createConcurrencyLimit } from './concurrency-limit.ts'
+import { nodeHttp } from './node-http.ts'
 import { oneAtATime } from './pipelining.ts'
 import { targetOf } from './target.ts'
 import { type Senders, sendText, sendWhole, type Throughput, watchSenders } from './throughput.ts'
-
-// A default import: an import of names would load all of them, one of which is Node's
-// fetch client, 16 MB that a server does not need.
-const { createServer, STATUS_CODES } = process.getBuiltinModule('node:http')
 
 /** Deadlines and throughputs of clients, in milliseconds, and how long draining waits for them. */
 export const PATIENCE = {
@@ -59,7 +56,7 @@ function answerOnSocket(socket: Socket, { status, headers, body }: Answer): void
   socket.on('error', () => socket.destroy())
   setTimeout(() => socket.destroy(), LINGER_MS).unref()
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`)
-  socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join('')}\r\n${body}`)
+  socket.end(`HTTP/1.1 ${status} ${nodeHttp.STATUS_CODES[status]}\r\n${lines.join('')}\r\n${body}`)
 }
 
 export interface Site {
@@ -187,7 +184,7 @@ export async function listen(
   )
   const { headersTimeout, keepAliveTimeout, connectionsCheckingInterval } = limits
   const timeouts = { headersTimeout, keepAliveTimeout, connectionsCheckingInterval }
-  const server = createServer({ ...SERVER_OPTIONS, ...timeouts }, listener)
+  const server = nodeHttp.createServer({ ...SERVER_OPTIONS, ...timeouts }, listener)
   server.maxConnections = MAX_CONNECTIONS
   if (connections) limitConnections(server, connections)
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) =>

@@ -14,13 +14,11 @@ import {
 } from 'oidc-provider'
 import { z } from 'zod'
 import { parseStrictJson } from '../http/json.ts'
+import { nodeHttp } from '../http/node-http.ts'
 import { TOKEN_BYTES, tokenFrom } from '../pipeline/tokens.ts'
 import { adapterOf, type Kept } from './adapter.ts'
 import { clientMetadata, faultOf, keptMetadata } from './client-metadata.ts'
 import { lasting, type OAuth, paths, recordHash, resourceOf, SCOPES } from './oauth.ts'
-
-// An import of names would load Node's fetch client, which nothing here needs at first.
-const http = process.getBuiltinModule('node:http')
 
 /** A request to the library. */
 export interface Asked {
@@ -193,7 +191,7 @@ async function documentOf(oauth: OAuth, url: URL, asked: Context['documents']): 
   return Response.json({ ...document, token_endpoint_auth_method: method })
 }
 
-class AskedRequest extends http.IncomingMessage {
+class AskedRequest extends nodeHttp.IncomingMessage {
   context = contextFor('')
 }
 
@@ -217,7 +215,7 @@ function requestFor(issuer: string, { method, target, headers, body, kept, clien
 
 /** Collects what is written instead of sending it. */
 function responseTo(request: IncomingMessage): { response: ServerResponse; text: () => string } {
-  const response = new http.ServerResponse(request)
+  const response = new nodeHttp.ServerResponse(request)
   let text = ''
   response.end = ((chunk?: unknown) => {
     if (typeof chunk === 'string' || chunk instanceof Uint8Array) text += chunk.toString()

@@ -1,7 +1,7 @@
 /** Endpoint declarations -> the OpenAPI 3.1 document. */
-import { STATUS_CODES } from 'node:http'
 import { z } from 'zod'
 import { catalogue, type ErrorCode } from '../errors.ts'
+import { nodeHttp } from '../http/node-http.ts'
 import type { Documented, Endpoint } from './endpoint.ts'
 import { type ResponseHeader, responseHeaders } from './guard.ts'
 import { problemExample, problemSchema } from './problem.ts'
@@ -152,7 +152,7 @@ function failure(components: Components, endpoint: Described, codes: readonly Er
   const examples = Object.fromEntries(withMembers.map((code) => [code, components.example(code)]))
   const ofCodes = { properties: { code: { enum: codes } } }
   return {
-    description: STATUS_CODES[status] ?? '',
+    description: nodeHttp.STATUS_CODES[status] ?? '',
     ...headersOf(components, endpoint, status, headers),
     content: {
       'application/problem+json': {
