@@ -13,7 +13,7 @@ import { type Finding, type Goal, markdownTable, publishFinding } from './result
 
 const CONNECTIONS = 16
 const IN_A_BATCH = 100
-const TIMES = 3
+const TIMES = 4
 const TEXT = 'x'.repeat(1_024)
 
 const HOME = '/api/agents/me'

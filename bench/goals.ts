@@ -6,6 +6,7 @@ import {
   find,
   limitOf,
   type Measured,
+  PLAIN_ROW,
   READ_CONNECTIONS,
   SQLITE,
   WRITE_CONNECTIONS,
@@ -16,8 +17,10 @@ const ETCD = 'etcd, JSON gateway'
 
 export const HOT_CONNECTIONS = 256
 
-const MAX_HOT_P99_MS = 60
-const OF_ONE_SYNC = 1.3
+const MAX_HOT_P99_MS = 30
+
+/** Beside a slower sync the rest of a write counts less. */
+const ofOneSyncOf = (syncMs: number): number => (syncMs < 0.5 ? 1.5 : 1.3)
 
 /** Processor time is told beside the ratio: it moves less on a machine that has other work. */
 const cost = (ours: Sample, theirs: Sample): string =>
@@ -30,12 +33,19 @@ export function tableGoals(all: readonly Measured[], syncMs: number): Goal[] {
   const ours = (operation: Operation, connections: number) =>
     find(all, OURS, operation, connections)
 
-  function ofLimit(factor: number, operation: Operation, connections: number): Goal[] {
-    const [sample, limit] = [ours(operation, connections), limitOf(all, operation, connections)]
+  function ofLimit(
+    factor: number,
+    operation: Operation,
+    connections: number,
+    storing = SQLITE,
+  ): Goal[] {
+    const sample = ours(operation, connections)
+    const limit = limitOf(all, operation, connections, storing)
     if (!sample || !limit) return []
     const ratio = sample.perSecond / limit
     const measured = `${ratio.toFixed(2)} (${Math.round(sample.perSecond)}/s of ${Math.round(limit)}/s)`
-    const goal = `${operation}: ${factor} of the limit, ${connections} connections`
+    const by = storing === SQLITE ? '' : ` by ${storing}`
+    const goal = `${operation}: ${factor} of the limit${by}, ${connections} connections`
     return [{ goal, measured, met: ratio >= factor }]
   }
 
@@ -53,13 +63,14 @@ export function tableGoals(all: readonly Measured[], syncMs: number): Goal[] {
     const sample = ours('update', 1)
     if (!sample) return []
     const ratio = sample.p50 / syncMs
+    const most = ofOneSyncOf(syncMs)
     const parts = [BARE, SQLITE].flatMap((name) => {
       const alone = find(all, name, 'update', 1)
       return alone ? [`; ${name} ${alone.p50.toFixed(2)} ms`] : []
     })
     const measured = `${ratio.toFixed(2)} (${sample.p50.toFixed(2)} ms, one fsync ${syncMs.toFixed(2)} ms${parts.join('')})`
-    const goal = `update, one connection: p50 within ${OF_ONE_SYNC} of one fsync`
-    return [{ goal, measured, met: ratio <= OF_ONE_SYNC }]
+    const goal = `update, one connection: p50 within ${most} of one fsync`
+    return [{ goal, measured, met: ratio <= most }]
   }
 
   function ofHotKey(): Goal[] {
@@ -82,12 +93,13 @@ export function tableGoals(all: readonly Measured[], syncMs: number): Goal[] {
   }
 
   return [
-    ...ofLimit(0.75, 'read', READ_CONNECTIONS),
-    ...ofLimit(0.45, 'create', WRITE_CONNECTIONS),
-    ...ofLimit(0.45, 'update', WRITE_CONNECTIONS),
-    ...ofEtcd(8, 'read', READ_CONNECTIONS),
-    ...ofEtcd(5, 'create', WRITE_CONNECTIONS),
-    ...ofEtcd(5, 'update', WRITE_CONNECTIONS),
+    ...ofLimit(0.85, 'read', READ_CONNECTIONS),
+    ...ofLimit(0.6, 'create', WRITE_CONNECTIONS),
+    ...ofLimit(0.5, 'update', WRITE_CONNECTIONS),
+    ...ofLimit(0.45, 'create', WRITE_CONNECTIONS, PLAIN_ROW),
+    ...ofLimit(0.45, 'update', WRITE_CONNECTIONS, PLAIN_ROW),
+    ...ofEtcd(3.5, 'create', WRITE_CONNECTIONS),
+    ...ofEtcd(3.5, 'update', WRITE_CONNECTIONS),
     ...ofOneSync(),
     ...ofHotKey(),
   ]

@@ -13,7 +13,7 @@ import { pinSelf, stop } from './process.ts'
 import { type Finding, type Goal, markdownTable, publishFinding } from './result.ts'
 
 const IN_EACH_HOME = 100
-const WITHIN = 1.25
+const WITHIN = 1.15
 const FEW = 1_000
 
 interface Plan {

@@ -16,12 +16,6 @@ execFileSync(process.execPath, ['build.ts', '--if-older'], {
 export const SOURCES = fileURLToPath(new URL('../src/main.ts', import.meta.url))
 export const MAIN = fileURLToPath(new URL('../dist/main.js', import.meta.url))
 
-// What is measured is what the sources say.
-execFileSync(process.execPath, ['build.ts', '--if-older'], {
-  cwd: fileURLToPath(new URL('..', import.meta.url)),
-  stdio: 'inherit',
-})
-
 /** As `npm start` has it. */
 const V8 = ['--max-semi-space-size=8', '--disable-warning=ExperimentalWarning']
 

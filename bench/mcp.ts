@@ -12,7 +12,7 @@ import { pinSelf, stop } from './process.ts'
 import { type Finding, type Goal, markdownTable, publishFinding } from './result.ts'
 
 const CONNECTIONS = 32
-const LEAST = 0.5
+const LEAST = 0.7
 const TEXT = 'x'.repeat(1_024)
 
 const TODAY = '2026-07-28'

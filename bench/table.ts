@@ -14,17 +14,19 @@ export const WRITE_CONNECTIONS = 64
 
 export const BARE = 'bare node:http'
 export const SQLITE = 'SQLite alone'
+export const PLAIN_ROW = 'SQLite, one plain row'
 
 /**
  * What a server could answer in a second if it cost no more than its parts do alone, one after the
- * other on one core.
+ * other on one core. `storing`: the part that stores.
  */
 export function limitOf(
   all: readonly Measured[],
   operation: Operation,
   connections: number,
+  storing = SQLITE,
 ): number | undefined {
-  const [bare, sqlite] = [BARE, SQLITE].map((name) => find(all, name, operation, connections))
+  const [bare, sqlite] = [BARE, storing].map((name) => find(all, name, operation, connections))
   return bare && sqlite && 1 / (1 / bare.perSecond + 1 / sqlite.perSecond)
 }
 

@@ -4,6 +4,7 @@ import { etcd } from './etcd.ts'
 import { bare, gateway, ours } from './home.ts'
 import { libraries } from './libraries.ts'
 import { mcpMemory } from './mcp-memory.ts'
+import { plainRow } from './plain-row.ts'
 import { pouchdb } from './pouchdb.ts'
 import { redis } from './redis.ts'
 import { sqlite } from './sqlite.ts'
@@ -13,6 +14,7 @@ export const contestants: readonly Contestant[] = [
   ours,
   gateway,
   sqlite,
+  plainRow,
   etcd,
   redis,
   pouchdb,
