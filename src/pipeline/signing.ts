@@ -17,16 +17,18 @@ export interface SigningKey {
 
 export type Signing = () => Promise<SigningKey>
 
-type Secrets = Pick<PasskeyStore, 'sharedSecret'>
+type Secrets = Pick<PasskeyStore, 'findSecret' | 'sharedSecret'>
 
 const newKey = (): string => {
   const { privateKey } = generateKeyPairSync('ed25519')
   return JSON.stringify(privateKey.export({ format: 'jwk' }))
 }
 
+const NAME = 'statements'
+
 /** The key that all nodes share, as a private JWK: the first one that was made. */
-export const keepSigningKey = ({ sharedSecret }: Secrets): Promise<string> =>
-  sharedSecret('statements', newKey())
+export const keepSigningKey = async (store: Secrets): Promise<string> =>
+  (await store.findSecret(NAME)) ?? store.sharedSecret(NAME, newKey())
 
 /** The library is loaded when something is first signed. */
 export const createSigning = (store: Secrets, clock: () => number): Signing =>

@@ -29,7 +29,10 @@ const watching = `data:text/javascript,${encodeURIComponent(`
     loaded.add('toLocaleString')
     return inWords.apply(this, options)
   }
-  process.on('SIGUSR2', () => console.log('loaded: ' + [...loaded].join(' ') + '.'))
+  process.on('SIGUSR2', () => {
+    if (process.moduleLoadList.some((name) => name.includes('undici'))) loaded.add('fetch')
+    console.log('loaded: ' + [...loaded].join(' ') + '.')
+  })
 `)}`
 
 test('a service loads the library of MCP when it is first asked by it, and nothing large before', async () => {
@@ -58,8 +61,13 @@ const threadsOf = (pid: number): string[] =>
     readFileSync(`/proc/${pid}/task/${id}/comm`, 'utf8').trim(),
   )
 
-test('a service starts its search with the first token that it is shown', async () => {
-  const server = await serve({ directory: freshDirectory() })
+test('a service starts its writer with the first write, and its search with the first token', async () => {
+  const directory = freshDirectory()
+  // A first start keeps a key.
+  await (await serve({ directory })).kill('SIGTERM')
+  const server = await serve({ directory })
+  expect((await fetch(`${server.url}/api/agents/preview`)).status).toBe(200)
+  expect(threadsOf(server.pid)).not.toContain('writer-thread')
   const { token } = await birth(server.url)
   expect(threadsOf(server.pid)).toContain('writer-thread')
   expect(threadsOf(server.pid)).not.toContain('search-thread')

@@ -169,9 +169,11 @@ describe.each(stores)('passkeys on $name', (engine) => {
   test('a secret is shared by all that ask for its name, also by those at once', async () => {
     const ask = (name: string, offered: string) => fixture.store().sharedSecret(name, offered)
     const [name, other] = [randomUUID(), randomUUID()]
+    expect(await fixture.store().findSecret(name)).toBeUndefined()
     const told = await Promise.all([ask(name, 'one'), ask(name, 'two'), ask(name, 'three')])
     expect(new Set(told).size).toBe(1)
     await fixture.restart()
+    expect(await fixture.store().findSecret(name)).toBe(told[0])
     expect(await ask(name, 'four')).toBe(told[0])
     expect(await ask(other, 'another')).toBe('another')
   })

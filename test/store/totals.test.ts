@@ -24,29 +24,29 @@ function openTotals() {
 
 test('what a transaction adds counts once it is committed, and not if it is undone', () => {
   const { totals } = openTotals()
-  expect(totals.now()).toMatchObject({ agents: 0, memories: 0 })
+  expect(totals.count()).toMatchObject({ agents: 0, memories: 0 })
   totals.tally.born()
   totals.tally.created(1)
   totals.undone(undefined)
   totals.tally.created(1)
-  expect(totals.now()).toMatchObject({ agents: 0, memories: 0 })
+  expect(totals.count()).toMatchObject({ agents: 0, memories: 0 })
   totals.committed()
   totals.committed()
-  expect(totals.now()).toMatchObject({ agents: 0, memories: 1 })
+  expect(totals.count()).toMatchObject({ agents: 0, memories: 1 })
 })
 
 test('agents are looked at once, and again after a commit of which nobody knows', () => {
   const { addAgent, totals } = openTotals()
-  totals.now()
+  totals.count()
   addAgent()
   totals.undone('unavailable')
-  expect(totals.now()).toMatchObject({ agents: 0, memories: 0 })
+  expect(totals.count()).toMatchObject({ agents: 0, memories: 0 })
   totals.undone('unknown')
-  expect(totals.now()).toMatchObject({ agents: 1, memories: 3 })
+  expect(totals.count()).toMatchObject({ agents: 1, memories: 3 })
 })
 
 test('a storage that does not answer is asked again', () => {
   const { db, totals } = openTotals()
   db.close()
-  expect(totals.now()).toBeUndefined()
+  expect(totals.count()).toBeUndefined()
 })

@@ -3,7 +3,8 @@ import { rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync, StatementSync } from 'node:sqlite'
 import type { Worker } from 'node:worker_threads'
-import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { afterEach, beforeEach, expect, onTestFinished, test, vi } from 'vitest'
+import { keepSigningKey } from '../../src/pipeline/signing.ts'
 import { OutcomeUnknown, StoreOverloaded, StoreUnavailable } from '../../src/store/port/errors.ts'
 import type { Birth, Identity } from '../../src/store/port/home.ts'
 import type { Store } from '../../src/store/port/store.ts'
@@ -105,6 +106,20 @@ beforeEach(async () => {
 afterEach(async () => {
   await store.close()
   rmSync(directory, { recursive: true })
+})
+
+test('a store that only reads starts no thread, nor does a service that starts again', async () => {
+  await store.sharedSecret('statements', 'the first')
+  await store.close()
+  const started = vi.fn()
+  process.on('worker', started)
+  onTestFinished(() => void process.off('worker', started))
+  store = await open()
+  expect((await store.readMemory(identity, 'none')).outcome).toBe('missing')
+  expect(await keepSigningKey(store)).toBe('the first')
+  expect(started).not.toHaveBeenCalled()
+  expect(await store.status()).toMatchObject({ agents: 1, memories: 0 })
+  expect(started).toHaveBeenCalledOnce()
 })
 
 test('writes that wait together are committed together', async () => {

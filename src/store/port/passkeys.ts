@@ -67,6 +67,8 @@ export interface PasskeyStore {
   usePasskey(use: PasskeyUse, now: number): Promise<UsePasskeyAnswer>
   /** False when the account has no such passkey. */
   removePasskey(accountId: string, id: string): Promise<boolean>
-  /** The secret with this name, shared by all processes on this data: the first one offered. */
+  /** A secret that all processes on this data share; undefined until one is offered. */
+  findSecret(name: string): Promise<string | undefined>
+  /** The secret with this name: the first one offered. */
   sharedSecret(name: string, offered: string): Promise<string>
 }

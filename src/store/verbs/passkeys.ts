@@ -87,6 +87,11 @@ export const passkeyReads = {
   *listPasskeys(accountId: string): Verb<readonly Passkey[]> {
     return (yield* ask(list, accountId)).map(passkeyOf)
   },
+
+  *findSecret(name: string): Verb<string | undefined> {
+    const [kept] = yield* ask(findSecret, name)
+    return kept?.secret
+  },
 }
 
 export const passkeyWrites = {

@@ -50,8 +50,10 @@ export function prepareTotals(db: DatabaseSync) {
       agents = 0
       memories = 0
     },
-    /** Undefined if the storage does not answer. Counts all agents only if needed. */
-    now(): Totals | undefined {
+    /** Undefined before they were counted. */
+    known: (): Totals | undefined => known,
+    /** Reads the counters of all agents once. Undefined if the storage does not answer. */
+    count(): Totals | undefined {
       try {
         known ??= count.get()
       } catch {

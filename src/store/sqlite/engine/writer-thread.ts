@@ -14,12 +14,14 @@ export interface WriterData {
   readonly options: StoreOptions
 }
 
-/** Null closes the connection and ends the thread; an empty list asks for the totals only. */
-export type Message = readonly Job[] | 'clean' | null
+/** Null closes the connection and ends the thread. */
+export type Message = readonly Job[] | 'clean' | 'count' | null
 
 export interface Answer extends Committed {
-  /** As of these outcomes; undefined if the storage does not answer. */
+  /** As of these outcomes, once they were counted; undefined if the storage does not answer. */
   readonly totals: Totals | undefined
+  /** In answer to `count`. */
+  readonly counted?: true
   readonly cleaning?: Cleaning
 }
 
@@ -43,16 +45,17 @@ const waiting = (first: Message): Message[] => {
   return messages
 }
 
-const post = (answer: Omit<Answer, 'totals'>): void =>
-  port.postMessage({ ...answer, totals: writes.totals() } satisfies Answer)
+const post = (answer: Omit<Answer, 'totals'>, totals = writes.totals.known()): void =>
+  port.postMessage({ ...answer, totals } satisfies Answer)
 
 port.on('message', (first: Message) => {
   const messages = waiting(first)
   const jobs = messages.flatMap((message) => (Array.isArray(message) ? message : []))
   const committed = jobs.length > 0 ? commit(jobs) : NOTHING
-  post(committed)
+  if (jobs.length > 0) post(committed)
   for (const message of messages) {
     if (message === 'clean') post({ ...NOTHING, cleaning: upkeep.clean() })
+    if (message === 'count') post({ ...NOTHING, counted: true }, writes.totals.count())
   }
   if (jobs.length > 0) upkeep.bound(committed.changed)
   if (!messages.includes(null)) return

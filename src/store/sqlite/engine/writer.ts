@@ -79,13 +79,12 @@ function openQueue() {
 function followTotals(ask: () => void) {
   let known: Totals | undefined
   let asked: PromiseWithResolvers<Totals> | undefined
-  // With many agents counting takes a while: before the first write, not during it.
-  ask()
   return {
-    said(totals: Totals | undefined): void {
+    said(totals: Totals | undefined, isAnswer = false): void {
       known = totals
       if (totals) asked?.resolve(totals)
-      else asked?.reject(new StoreUnavailable('the database does not answer'))
+      else if (isAnswer) asked?.reject(new StoreUnavailable('the database does not answer'))
+      else return
       asked = undefined
     },
     async now(): Promise<Totals> {
@@ -109,21 +108,21 @@ export function startWriter(workerData: WriterData): Writer {
 
   const file = { name: 'writer-thread', beside: import.meta.url, workerData }
   const thread = keepThread<Message, Answer>(file, {
-    answered({ outcomes, changed, totals, cleaning }) {
+    answered({ outcomes, changed, totals, counted, cleaning }) {
       if (changed > 0) commits++
       if (cleaning) cleanings.shift()?.(cleaning)
-      stored.said(totals)
+      stored.said(totals, counted)
       queue.answer(outcomes)
     },
     ended(cause) {
       unsent = []
-      stored.said(undefined)
+      stored.said(undefined, true)
       queue.lose(cause)
       for (const settle of cleanings) settle('busy')
       cleanings = []
     },
   })
-  const stored = followTotals(() => thread.post([]))
+  const stored = followTotals(() => thread.post('count'))
 
   /** All writes of one event loop turn are sent in one message. */
   function send(): void {

@@ -103,7 +103,7 @@ export function prepareWrites(db: DatabaseSync, { feed, home }: StoreOptions) {
       forgetArrived()
       totals.undone(fault)
     },
-    totals: totals.now,
+    totals,
   }
 }
 
