@@ -145,12 +145,21 @@ const damages: readonly (readonly [string, Damage])[] = [
   ],
   [
     'the schema is not the one',
-    { sqlite: null, postgres: `ALTER TABLE sessions ALTER COLUMN turn TYPE INTEGER` },
+    {
+      sqlite: `ALTER TABLE sessions ADD COLUMN stray TEXT`,
+      postgres: `ALTER TABLE sessions ALTER COLUMN turn TYPE INTEGER`,
+    },
   ],
-  ['the schema is not the one', { sqlite: null, postgres: `DROP INDEX entries_by_feed` }],
+  ['the schema is not the one', `DROP INDEX entries_by_feed`],
   [
     'the schema is not the one',
-    { sqlite: null, postgres: `ALTER TABLE accounts DROP CONSTRAINT accounts_email_key` },
+    {
+      // As it is, but for its unique key.
+      sqlite: `DROP TABLE account_recoveries;
+        CREATE TABLE account_recoveries (account_id TEXT PRIMARY KEY REFERENCES accounts (id),
+          secret_hash TEXT NOT NULL, expires_at INTEGER NOT NULL) STRICT, WITHOUT ROWID`,
+      postgres: `ALTER TABLE accounts DROP CONSTRAINT accounts_email_key`,
+    },
   ],
   [
     'the schema is not the one',

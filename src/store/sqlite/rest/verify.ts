@@ -102,8 +102,27 @@ const isBroken: Check = (db) =>
 const isOrphaned: Check = (db) =>
   faultOf('a row refers to one that is not there', firstColumn(db, 'PRAGMA foreign_key_check'))
 
-const SCHEMA_ROWS = `SELECT type || ' ' || name || ' ' || coalesce(sql, '') FROM sqlite_schema
-  WHERE name NOT LIKE 'sqlite_%'`
+/**
+ * A table by its columns, references and unique keys: one to which a migration added a column is the
+ * same as a new one, and its statement is not.
+ */
+const SCHEMA_ROWS = `
+  SELECT s.type || ' ' || s.name || ' ' || CASE
+    WHEN s.type <> 'table' OR t.type = 'virtual' THEN replace(replace(s.sql, ' ', ''), char(10), '')
+    ELSE json_array(t.wr, t.strict, (
+        SELECT json_group_array(json_array(c.name, c.type, c."notnull", c.dflt_value, c.pk, c.hidden))
+        FROM pragma_table_xinfo(s.name) c
+      ), (
+        SELECT json_group_array(json_array(f."table", f."from", f."to", f.on_update, f.on_delete))
+        FROM pragma_foreign_key_list(s.name) f
+      ), (
+        SELECT json_group_array(name) FROM (
+          SELECT group_concat(c.name) AS name FROM pragma_index_list(s.name) i, pragma_index_info(i.name) c
+          WHERE i.origin = 'u' GROUP BY i.name ORDER BY 1
+        )
+      )) END
+  FROM sqlite_schema s LEFT JOIN pragma_table_list t ON t.schema = 'main' AND t.name = s.name
+  WHERE s.name NOT LIKE 'sqlite_%'`
 
 /** The schema that the migrations create in an empty database. */
 function freshSchema(): Set<string> {
