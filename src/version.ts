@@ -1,2 +1,2 @@
 /** The program's version, from package.json. */
-export const VERSION = '1.0.0'
+export const VERSION = '2.0.0'

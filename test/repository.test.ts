@@ -148,6 +148,14 @@ describe('the changelog', () => {
     const kept = globSync('test/fixtures/*/sqlite.db', { cwd: root })
     expect(kept.map((path) => path.split('/')[2]).toSorted()).toEqual(released.toSorted())
   })
+
+  test.each([
+    ['clients/typescript/package.json', /"version": "(.+)"/],
+    ['clients/python/pyproject.toml', /^version = "(.+)"/m],
+    ['clients/python/src/agent_home/calls.py', /^VERSION = "(.+)"/m],
+  ])('%s has the version of the service, too', (path, pattern) => {
+    expect(pattern.exec(read(path))?.[1]).toBe(version)
+  })
 })
 
 test('what is mutated, and the tests that hold it, are where the groups say', () => {

@@ -10,6 +10,7 @@ import {
 import { z } from 'zod'
 import { parseExactly } from '../json/exactly.ts'
 import { simplify } from '../pipeline/openapi.ts'
+import { VERSION } from '../version.ts'
 import { callTool, type Turn } from './calling.ts'
 import { listResources, readResource, template } from './resources.ts'
 import { toolOf, tools } from './tools/index.ts'
@@ -57,7 +58,7 @@ const descriptions: readonly Description[] = tools.map(describe)
 /** The protocol version: with the handshake of 2025, or without. */
 type Era = 'legacy' | 'modern'
 
-const INFO = { name: 'agent-home', title: 'Agent Home', version: '1.0.0' }
+const INFO = { name: 'agent-home', title: 'Agent Home', version: VERSION }
 
 const INSTRUCTIONS =
   'This is your private home: named, versioned text memories that outlive this conversation, and that other runs of you may change too. Begin with get_context, saying in about what you are about to do, and ask search_memories a question before you assume that you know nothing. Write what you will need later with write_memory, under the version that you read; if you are told of a conflict, read again and reconcile.'

@@ -57,7 +57,7 @@ describe.each(eras)('a client of $version', ({ era, version }) => {
 
   test('negotiates its revision, and is told what this is', () => {
     expect(client.getNegotiatedProtocolVersion()).toBe(version)
-    expect(client.getServerVersion()).toMatchObject({ name: 'agent-home', version: '1.0.0' })
+    expect(client.getServerVersion()).toMatchObject({ name: 'agent-home', version: '2.0.0' })
     expect(client.getInstructions()?.split('. ')).toHaveLength(3)
   })
 

@@ -103,7 +103,7 @@ const passes = ({ status, code }: HomeError): boolean =>
   (status === 429 || status === 503) && !code.endsWith('_quota_reached')
 
 /** Of this package. */
-export const VERSION = '1.0.0'
+export const VERSION = '2.0.0'
 
 /** A page may not say what its browser is. */
 const userAgent = (): Readonly<Record<string, string>> =>

@@ -21,7 +21,7 @@ from .errors import HomeError, OutcomeUnknown, error_for
 from .exact import dumps, loads
 
 #: Of this package.
-VERSION = "1.0.0"
+VERSION = "2.0.0"
 
 TIMEOUT = 15.0
 RETRIES = 4
