@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { rmSync, statSync } from 'node:fs'
+import { readdirSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync, StatementSync } from 'node:sqlite'
 import type { Worker } from 'node:worker_threads'
@@ -120,6 +120,16 @@ test('a store that only reads starts no thread, nor does a service that starts a
   expect(started).not.toHaveBeenCalled()
   expect(await store.status()).toMatchObject({ agents: 1, memories: 0 })
   expect(started).toHaveBeenCalledOnce()
+})
+
+test('a store that was only read leaves one file, as every other does', async () => {
+  await store.close()
+  store = await open()
+  expect((await store.readMemory(identity, 'none')).outcome).toBe('missing')
+  expect(readdirSync(directory)).toContain('home.db-wal')
+  await store.close()
+  expect(readdirSync(directory).filter((name) => name.startsWith('home.db-'))).toEqual([])
+  store = await open()
 })
 
 test('writes that wait together are committed together', async () => {

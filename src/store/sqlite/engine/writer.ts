@@ -148,6 +148,8 @@ export function startWriter(workerData: WriterData): Writer {
     async close() {
       closed = true
       send()
+      // The last connection to close must be one that may write, or the log's files stay.
+      thread.start()
       await thread.close()
     },
   }
