@@ -17,7 +17,7 @@ import {
 import { stepsOf } from '../readme.ts'
 import { birth, readMemory, type Tokens, writeMemory } from './calls.ts'
 import { loadOn, startNode } from './nodes.ts'
-import { cleanUp, freshDirectory, pinnedNode, root } from './program.ts'
+import { cleanUp, freshDirectory, programCommand, root } from './program.ts'
 import { expectSteps, namedIn } from './shell.ts'
 
 const servers: PostgresServer[] = []
@@ -120,7 +120,7 @@ test('the commands of the guide dump, restore and verify', async () => {
   await writeMemory(node.url, tokens.token, { key: 'k', text: 'dumped', expectedVersion: 0 })
 
   const directory = freshDirectory()
-  const program = `exec ${pinnedNode} ${inject('program')} "$@"`
+  const program = `exec ${programCommand().join(' ')} "$@"`
   const bin = namedIn(directory, { 'agent-home': program })
   const env = {
     PATH: `${bin}:${model.bin}:${process.env.PATH}`,
