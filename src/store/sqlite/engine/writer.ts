@@ -126,7 +126,10 @@ export function startWriter(workerData: WriterData): Writer {
 
   /** All writes of one event loop turn are sent in one message. */
   function send(): void {
-    if (unsent.length > 0) thread.post(unsent)
+    if (unsent.length === 0) return
+    // With many agents counting takes a while: at the first write, not in the midst of later ones.
+    if (!thread.isRunning()) thread.post('count')
+    thread.post(unsent)
     unsent = []
   }
 
