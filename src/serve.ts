@@ -3,8 +3,8 @@ import type { Writable } from 'node:stream'
 import { type Logger, pino } from 'pino'
 import type { PrettyOptions } from 'pino-pretty'
 import { createApp, type Parts } from './app.ts'
-import { boundsOf, type Config, loadConfig } from './config.ts'
-import { listen, type Patience, type RunningServer } from './http/server.ts'
+import { addressOfService, boundsOf, type Config, loadConfig } from './config.ts'
+import { listen, type Patience } from './http/server.ts'
 import { openStore } from './store/open.ts'
 import type { Progress, Store } from './store/port/store.ts'
 
@@ -35,9 +35,6 @@ async function createLog(level: Config['LOG_LEVEL']): Promise<Logger> {
   const { default: pretty } = await import('pino-pretty')
   return pino({ level, base: null }, pretty(READABLE))
 }
-
-const urlOf = ({ PUBLIC_URL }: Config, { host, port }: RunningServer): string =>
-  PUBLIC_URL ?? `http://${host.includes(':') ? `[${host}]` : host}:${port}`
 
 function announce(log: Logger, url: string, store: Store): void {
   const next = `curl -s ${url}/api/agents/preview`
@@ -107,7 +104,7 @@ export async function serve({ clock, random, patience }: Given): Promise<Service
   return {
     log,
     announce() {
-      announce(log, urlOf(config, server), store)
+      announce(log, addressOfService({ ...config, HOST: server.host, PORT: server.port }), store)
       for (const warning of store.warnings) log.warn(warning)
     },
     whenRefused: (tell) => store.whenRefused?.(tell),

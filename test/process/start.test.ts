@@ -19,6 +19,12 @@ test.concurrent('it starts on a fresh directory, says where it is and what to do
   expect(statSync(join(directory, 'data')).mode & 0o077).toBe(0)
 })
 
+test.concurrent('at every address of the machine, it names one that leads to it', async () => {
+  const server = await serve({ directory: freshDirectory(), env: { HOST: '0.0.0.0' } })
+  expect(server.url).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/)
+  expect((await fetch(`${server.url}/healthz`)).status).toBe(200)
+})
+
 test.concurrent('it starts again on the data it left, and the tokens and memories are there', async () => {
   const directory = freshDirectory()
   const first = await serve({ directory })
