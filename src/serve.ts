@@ -63,12 +63,14 @@ const onTerminal =
   }
 
 /** A log file needs no rewritten lines. */
-const inLog =
-  (log: Pick<Logger, 'info'>): Progress =>
-  (done, of) => {
-    if (done === 0) log.info({ memories: of }, 'bringing the database up to date')
+function inLog(log: Pick<Logger, 'info'>): Progress {
+  let begun = false
+  return (done, of) => {
+    if (!begun) log.info({ memories: of }, 'bringing the database up to date')
+    begun = true
     if (done === of) log.info('the database is up to date')
   }
+}
 
 /** Progress of a migration. `terminal`: undefined if the output is not a terminal. */
 export const tellProgress = (

@@ -9,7 +9,8 @@ const textOf = (sink: PassThrough): string => sink.end().setEncoding('utf8').rea
 function told(watched: boolean) {
   const [lines, terminal] = [new PassThrough(), new PassThrough()]
   const progress = tellProgress(pino(lines), watched ? terminal : undefined)
-  for (const done of [0, 1_500]) progress(done, 3_000)
+  // A step that does little is rounded to none.
+  for (const done of [0, 0, 1_500]) progress(done, 3_000)
   progress(1_500, 3_000, true)
   progress(3_000, 3_000)
   return { lines: textOf(lines), terminal: textOf(terminal) }
@@ -18,7 +19,8 @@ function told(watched: boolean) {
 test('on a terminal one line is written anew, and ended', () => {
   const { lines: logged, terminal } = told(true)
   const line = (said: string) => `\r  Bringing the database up to date: ${said}\x1b[K`
-  const lines = ['0 of 3,000 memories', '1,500 of 3,000 memories', 'writing to disk…']
+  const none = '0 of 3,000 memories'
+  const lines = [none, none, '1,500 of 3,000 memories', 'writing to disk…']
   expect(terminal).toBe(`${[...lines, '3,000 of 3,000 memories'].map(line).join('')}\n`)
   expect(logged).toBe('')
 })
