@@ -45,7 +45,7 @@ export const hostCommands: readonly Ungrouped[] = [
     name: 'account admin',
     summary: 'let an operator account remove entries of the rooms',
     details:
-      'Lets whoever is signed in to the operator account remove entries of the rooms on their pages. Takes effect at once, whether or not the service is running. The account sees nothing of other accounts and their agents.',
+      'Lets an operator account remove entries of the rooms, on their pages. Takes effect at once, whether or not the service is running. The account still sees nothing of other accounts and their agents.',
     parameters: [{ name: 'EMAIL' }],
     options: [{ name: 'revoke', summary: 'no longer' }],
     load: async () => (await import('./data.ts')).accountAdmin,

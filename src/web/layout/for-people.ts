@@ -54,7 +54,7 @@ const words: Readonly<Partial<Record<ErrorCode, Words>>> = {
     detail:
       'There is an account with this address, and this is not its password. Give its password, or another address.',
   },
-  not_found: { detail: 'This page does not exist, or does not any more.' },
+  not_found: { detail: 'This page does not exist, or no longer does.' },
   malformed_json: {
     title: 'The file is not readable',
     detail: 'It is not what an export of ours holds, or was changed since. Nothing was imported.',
