@@ -5,6 +5,7 @@
 import { execFileSync } from 'node:child_process'
 import { globSync, mkdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import type { BuildOptions } from 'rolldown'
 import parts, { guides } from './rolldown.config.ts'
 
 const wanted = new Set(process.argv.slice(2))
@@ -19,11 +20,15 @@ function isCurrent(): boolean {
   return madeOf.every((path) => statSync(path).mtimeMs <= builtAt)
 }
 
+/** An import that is not found would be left to the program, which has nothing beside it. */
+const onLog: NonNullable<BuildOptions['onLog']> = (level, log, handle) =>
+  handle(log.code === 'UNRESOLVED_IMPORT' ? 'error' : level, log)
+
 async function buildModules(): Promise<void> {
   process.stderr.write('Building dist/.\n')
   const { build } = await import('rolldown')
   // One after the other: the first empties the directory.
-  for (const part of parts) await build(part)
+  for (const part of parts) await build({ ...part, onLog })
 }
 
 /** https://nodejs.org/api/single-executable-applications.html */
