@@ -17,10 +17,9 @@ import { prepareWrites } from '../../src/store/sqlite/engine/writes.ts'
 import { prepareIdentify, rememberIdentities } from '../../src/store/sqlite/identities.ts'
 import { prepareReadMemory } from '../../src/store/sqlite/keeping/memories.ts'
 import { homeEnv } from '../home.ts'
-import { type Operation, textOf } from '../load/dialect.ts'
+import type { Operation } from '../load/dialect.ts'
 import { gather } from '../load/sample.ts'
-
-const LARGEST_GROUP = 64
+import { fewTexts, groupFor } from './alone.ts'
 
 /** Written down and run again, in each second that is asked for. */
 const MOST_OPERATIONS = 50_000
@@ -28,7 +27,7 @@ const MOST_COMMITS = 2_000
 
 const [path = '', task = 'read', connections = '64', seconds = '1'] = process.argv.slice(2)
 const operation = task === 'age' ? 'update' : task
-const group = operation === 'read' ? 1 : Math.min(Number(connections), LARGEST_GROUP)
+const group = operation === 'read' ? 1 : groupFor(Number(connections))
 const most =
   operation === 'read' ? MOST_OPERATIONS : Math.min(MOST_OPERATIONS / group, MOST_COMMITS)
 const groups = Math.ceil(most * Number(seconds))
@@ -92,6 +91,8 @@ function recorded(db: DatabaseSync) {
 const bounds = boundsOf(loadConfig(homeEnv(dirname(path))))
 const { versions } = bounds.home
 
+const textAt = fewTexts()
+
 /** Other names than an earlier run created. */
 const run = randomUUID()
 
@@ -104,7 +105,7 @@ function groupOf(db: DatabaseSync, places: readonly Place[]): () => void {
     return place
   }
   const write = (place: Place, key: string, expectedVersion: number): Job => {
-    const text = textOf(written++ % FEW_TEXTS)
+    const text = textAt(written++)
     const memory = { id: randomUUID(), key, text, metadata: '{}', expectedVersion }
     return ['writeMemory', identityOf(place), memory, Date.now()]
   }
@@ -132,8 +133,6 @@ function groupOf(db: DatabaseSync, places: readonly Place[]): () => void {
     if (failed) throw new Error(JSON.stringify(failed))
   }
 }
-
-const FEW_TEXTS = 512
 
 const isSaved = (value: unknown): boolean =>
   (value as { readonly outcome: string }).outcome === 'saved'

@@ -1,15 +1,12 @@
 /** SQLite alone, which measures itself in a process of its own. */
-import { execFile } from 'node:child_process'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { promisify } from 'node:util'
 import { fullHome } from '../home.ts'
 import { FILLED, type Sample } from '../load/dialect.ts'
-import { pinned, SERVER_CORE, stop } from '../process.ts'
+import { stop } from '../process.ts'
 import { SQLITE } from '../table.ts'
+import { printedBy } from './alone.ts'
 import type { Contestant } from './contestant.ts'
-
-const run = promisify(execFile)
 
 const SCRIPT = fileURLToPath(new URL('sqlite-alone.ts', import.meta.url))
 
@@ -21,11 +18,7 @@ export const sqlite: Contestant = {
   missing: () => undefined,
   async start(directory) {
     await stop((await fullHome(directory, AGENTS, FILLED)).child)
-    const script = [process.execPath, SCRIPT, join(directory, 'home.db')]
-    const alone = async (...cell: string[]): Promise<string> => {
-      const [program = '', ...args] = pinned(SERVER_CORE, [...script, ...cell])
-      return (await run(program, args)).stdout
-    }
+    const alone = (...cell: string[]) => printedBy(SCRIPT, join(directory, 'home.db'), ...cell)
     await alone('age')
     return {
       async measure({ operation, connections, seconds }) {
