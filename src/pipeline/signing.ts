@@ -1,8 +1,8 @@
 /** The key of this service, with which it signs what it says of itself. */
 import { generateKeyPairSync } from 'node:crypto'
 import type { CryptoKey, JWK, JWTPayload } from 'jose'
-import type { PasskeyStore } from '../store/port/passkeys.ts'
 import { remembering } from './remember.ts'
+import { type Secrets, sharedSecret } from './shared-secret.ts'
 
 const ALGORITHM = 'EdDSA'
 
@@ -17,18 +17,14 @@ export interface SigningKey {
 
 export type Signing = () => Promise<SigningKey>
 
-type Secrets = Pick<PasskeyStore, 'findSecret' | 'sharedSecret'>
-
 const newKey = (): string => {
   const { privateKey } = generateKeyPairSync('ed25519')
   return JSON.stringify(privateKey.export({ format: 'jwk' }))
 }
 
-const NAME = 'statements'
-
 /** The key that all nodes share, as a private JWK: the first one that was made. */
-export const keepSigningKey = async (store: Secrets): Promise<string> =>
-  (await store.findSecret(NAME)) ?? store.sharedSecret(NAME, newKey())
+export const keepSigningKey = (store: Secrets): Promise<string> =>
+  sharedSecret(store, 'statements', newKey)
 
 /** The library is loaded when something is first signed. */
 export const createSigning = (store: Secrets, clock: () => number): Signing =>

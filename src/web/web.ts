@@ -8,6 +8,7 @@ import type { OAuth } from '../oauth/oauth.ts'
 import type { AgentCalls } from '../pipeline/agent-calls.ts'
 import { remembering } from '../pipeline/remember.ts'
 import { currentSession } from '../pipeline/sessions.ts'
+import { sharedSecret } from '../pipeline/shared-secret.ts'
 import type { Session, SessionStore } from '../store/port/sessions.ts'
 import type { StoreStatus } from '../store/port/store.ts'
 import { type AgentTab, showAgentPage } from './console/agent-page.ts'
@@ -93,7 +94,7 @@ export function createWeb({ config, store, home, oauth, gateway, calls, describe
   const secure = publicUrl?.startsWith('https:') ?? false
   const totals = remembering(() => store.status(), COUNT_MS, home.clock)
   const sharedKey = () =>
-    store.sharedSecret('challenges', Buffer.from(home.random(KEY_BYTES)).toString('hex'))
+    sharedSecret(store, 'challenges', () => Buffer.from(home.random(KEY_BYTES)).toString('hex'))
   const challengeKey = remembering(sharedKey, KEY_MS, home.clock)
   const sessions = store
   const workspace: Workspace = {
