@@ -18,7 +18,7 @@ export interface WriterData {
 export type Message = readonly Job[] | 'clean' | 'count' | null
 
 export interface Answer extends Committed {
-  /** As of these outcomes, once they were counted; undefined if the storage does not answer. */
+  /** After these outcomes. Undefined until counted, or if the storage does not answer. */
   readonly totals: Totals | undefined
   /** In answer to `count`. */
   readonly counted?: true
@@ -51,13 +51,13 @@ const post = (answer: Omit<Answer, 'totals'>, totals = writes.totals.known()): v
 port.on('message', (first: Message) => {
   const messages = waiting(first)
   const jobs = messages.flatMap((message) => (Array.isArray(message) ? message : []))
-  const committed = jobs.length > 0 ? commit(jobs) : NOTHING
-  if (jobs.length > 0) post(committed)
+  const committed = jobs.length > 0 ? commit(jobs) : undefined
+  if (committed) post(committed)
   for (const message of messages) {
     if (message === 'clean') post({ ...NOTHING, cleaning: upkeep.clean() })
     if (message === 'count') post({ ...NOTHING, counted: true }, writes.totals.count())
   }
-  if (jobs.length > 0) upkeep.bound(committed.changed)
+  if (committed) upkeep.bound(committed.changed)
   if (!messages.includes(null)) return
   upkeep.close()
   db.close()
