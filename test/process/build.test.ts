@@ -63,12 +63,12 @@ test('what the image is given is enough to build it', async () => {
   const given = readFileSync(join(root, '.dockerignore'), 'utf8').match(/(?<=^!).+$/gm) ?? []
   for (const path of given) cpSync(join(root, path), join(directory, path), { recursive: true })
   mkdirSync(join(directory, 'node_modules'))
-  for (const name of readdirSync(join(root, 'node_modules'))) {
-    // The client is a workspace: here it is what was given.
-    const from = name === 'agent-home-client' ? directory : join(root, 'node_modules')
-    const path = name === 'agent-home-client' ? 'clients/typescript' : name
-    symlinkSync(join(from, path), join(directory, 'node_modules', name))
-  }
+  const installed = new Map(
+    readdirSync(join(root, 'node_modules')).map((name) => [name, join(root, 'node_modules', name)]),
+  )
+  // The client is a workspace: here it is what was given.
+  installed.set('agent-home-client', join(directory, 'clients/typescript'))
+  for (const [name, path] of installed) symlinkSync(path, join(directory, 'node_modules', name))
   const { code, output } = await launch({ directory, entry: join(directory, 'build.ts') }).ended
   expect({ code, output }).toEqual({ code: 0, output: 'Building dist/.\n' })
 })
