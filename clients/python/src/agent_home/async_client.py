@@ -41,7 +41,8 @@ from .client import (
     settings_of,
     timeout_of,
 )
-from .core import Changed, Checked, Core, Heads, derived_key, new_idempotency_key
+from .connections import Handle, Place, Places
+from .core import Checked, Content, Core, Heads, N, derived_key, new_idempotency_key
 from .wire import DeletedMemory, Link, Memory, Metadata
 
 if TYPE_CHECKING:
@@ -52,7 +53,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 
-class AsyncAgentHome:
+class AsyncAgentHome(Handle):
     """An agent's home. One object may be used by many tasks of one event loop at once.
 
     The same as AgentHome, awaited; a task that is cancelled ends its call, and a change may have
@@ -93,9 +94,12 @@ class AsyncAgentHome:
         self, asking: Transport, heads: Heads | None, transport: httpx.AsyncBaseTransport | None
     ) -> None:
         self._core = Core(asking, heads)
-        self._http = httpx.AsyncClient(transport=transport, **settings_of())
         self._is_awake = heads is None
-        self._waking = asyncio.Lock()
+
+        def make() -> httpx.AsyncClient:
+            return httpx.AsyncClient(transport=transport, **settings_of(asking.address))
+
+        self._places = Places(make, asyncio.Lock, transport)
 
     @classmethod
     def _nobody(
@@ -116,10 +120,15 @@ class AsyncAgentHome:
         await self.aclose()
 
     async def aclose(self) -> None:
-        """Closes its connections."""
-        await self._http.aclose()
+        """Closes its connections, those of this event loop; a later call opens new ones."""
+        left = self._places.leave(asyncio.get_running_loop())
+        if left:
+            await left.http.aclose()
 
     # How an operation is carried out
+
+    def _here(self) -> Place[httpx.AsyncClient, asyncio.Lock]:
+        return self._places.here(asyncio.get_running_loop())
 
     async def _run(self, op: Op[T]) -> T:
         await self._wake()
@@ -164,7 +173,7 @@ class AsyncAgentHome:
     async def _wake(self) -> None:
         if self._is_awake:
             return
-        async with self._waking:
+        async with self._here().waking:
             if not self._is_awake:
                 self._is_awake = await self._now(self._core.wake())
 
@@ -198,8 +207,9 @@ class AsyncAgentHome:
 
     async def _exchange(self, request: Request) -> Answer:
         body = Body(request)
-        response = await self._http.send(
-            self._http.build_request(
+        place = self._here()
+        response = await place.http.send(
+            place.http.build_request(
                 request.method,
                 request.url,
                 headers=request.headers,
@@ -214,7 +224,7 @@ class AsyncAgentHome:
                 request.response(response)
             is_wanted = request.idle is not None and response.is_success
             if is_wanted:
-                stream = _Stream(request, response)
+                stream = _Stream(request, response, place)
                 return Answer(response.status_code, response.headers, stream=stream)
             async for piece in response.aiter_bytes():
                 body.take(piece, response)
@@ -252,28 +262,12 @@ class AsyncAgentHome:
         """
         return await self._run(self._core.write(key, text, expected_version, metadata, call))
 
-    @overload
     async def update(
         self,
         key: str,
-        change: Callable[[Memory | None], str | Awaitable[str]],
+        change: Callable[[Memory | None], str | Content | N | Awaitable[str | Content | N]],
         **call: Unpack[Call],
-    ) -> Memory: ...
-
-    @overload
-    async def update(
-        self,
-        key: str,
-        change: Callable[[Memory | None], Changed | Awaitable[Changed]],
-        **call: Unpack[Call],
-    ) -> Memory | None: ...
-
-    async def update(
-        self,
-        key: str,
-        change: Callable[[Memory | None], Changed | Awaitable[Changed]],
-        **call: Unpack[Call],
-    ) -> Memory | None:
+    ) -> Memory | N:
         """Reads, lets you change, writes, and begins again when somebody else was quicker.
 
         No update of anybody is lost, however many run at once. Where nothing is, `change` gets
@@ -281,7 +275,8 @@ class AsyncAgentHome:
         text made of the same version by two at once counts as one of them, should an answer be
         lost: put something of its own into what must be counted.
         """
-        return await self._run(self._core.update(key, change, call))
+        changed: Memory | N = await self._run(self._core.update(key, change, call))
+        return changed
 
     async def append(
         self, key: str, text: str, *, expected_version: int | None = None, **call: Unpack[Call]
@@ -731,12 +726,19 @@ def _awaited(content: Any) -> Any:
 
 
 class _Stream:
-    def __init__(self, request: Request, response: httpx.Response) -> None:
+    def __init__(
+        self,
+        request: Request,
+        response: httpx.Response,
+        place: Place[httpx.AsyncClient, asyncio.Lock],
+    ) -> None:
         self._request = request
         self._response = response
+        self._place = place
         self._pieces = response.aiter_bytes().__aiter__()
 
     async def take(self) -> bytes | None:
+        self._place.require_here("What is being read")
         failure: Exception
         try:
             return await self._pieces.__anext__()
@@ -747,4 +749,5 @@ class _Stream:
         raise failure
 
     async def close(self) -> None:
-        await self._response.aclose()
+        if self._place.is_ours() and self._place.loop is asyncio.get_running_loop():
+            await self._response.aclose()

@@ -190,7 +190,8 @@ def address_of(url: str | None) -> str:
     try:
         parts = urlsplit(url)
         host, port = parts.hostname, parts.port
-    except ValueError:
+        httpx.URL(url)
+    except (ValueError, httpx.InvalidURL):
         parts, host, port = urlsplit(""), None, None
     if not parts.scheme or not host:
         raise ValueError("url must be an address, such as https://home.example")

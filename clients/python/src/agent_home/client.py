@@ -33,7 +33,8 @@ from .calls import (
     Unsent,
     token_of,
 )
-from .core import Changed, Checked, Core, Heads, derived_key, new_idempotency_key
+from .connections import Handle, Place, Places, environment_of
+from .core import Checked, Content, Core, Heads, N, derived_key, new_idempotency_key
 from .wire import DeletedMemory, Link, Memory, Metadata
 
 if TYPE_CHECKING:
@@ -84,7 +85,7 @@ def _certificates() -> ssl.SSLContext:
     return httpx.create_ssl_context()
 
 
-def settings_of() -> dict[str, Any]:
+def settings_of(address: str) -> dict[str, Any]:
     """Of an HTTP client. No redirect is followed with a token."""
     cookies = http.cookiejar.CookieJar(_NoCookies())
     return {
@@ -92,6 +93,7 @@ def settings_of() -> dict[str, Any]:
         "follow_redirects": False,
         "limits": _LIMITS,
         "verify": _certificates(),
+        **environment_of(address),
     }
 
 
@@ -136,7 +138,7 @@ class Body:
         return Answer(response.status_code, response.headers, bytes(self._bytes))
 
 
-class AgentHome:
+class AgentHome(Handle):
     """An agent's home. One object may be used by many threads at once.
 
     `url` and `token` are those of AGENT_HOME_URL and AGENT_HOME_TOKEN unless told. `timeout`:
@@ -181,9 +183,12 @@ class AgentHome:
         self, asking: Transport, heads: Heads | None, transport: httpx.BaseTransport | None
     ) -> None:
         self._core = Core(asking, heads)
-        self._http = httpx.Client(transport=transport, **settings_of())
         self._is_awake = heads is None
-        self._waking = threading.Lock()
+
+        def make() -> httpx.Client:
+            return httpx.Client(transport=transport, **settings_of(asking.address))
+
+        self._places = Places(make, threading.Lock, transport)
 
     @classmethod
     def _nobody(cls, transport: httpx.BaseTransport | None, **options: Unpack[Options]) -> Self:
@@ -202,8 +207,10 @@ class AgentHome:
         self.close()
 
     def close(self) -> None:
-        """Closes its connections."""
-        self._http.close()
+        """Closes its connections, those of this process; a later call opens new ones."""
+        left = self._places.leave()
+        if left:
+            left.http.close()
 
     # How an operation is carried out
 
@@ -249,7 +256,7 @@ class AgentHome:
     def _wake(self) -> None:
         if self._is_awake:
             return
-        with self._waking:
+        with self._places.here().waking:
             if not self._is_awake:
                 self._is_awake = self._now(self._core.wake())
 
@@ -282,8 +289,9 @@ class AgentHome:
 
     def _exchange(self, request: Request) -> Answer:
         body = Body(request)
-        response = self._http.send(
-            self._http.build_request(
+        place = self._places.here()
+        response = place.http.send(
+            place.http.build_request(
                 request.method,
                 request.url,
                 headers=request.headers,
@@ -298,7 +306,7 @@ class AgentHome:
                 request.response(response)
             is_wanted = request.idle is not None and response.is_success
             if is_wanted:
-                stream = _Stream(request, response)
+                stream = _Stream(request, response, place)
                 return Answer(response.status_code, response.headers, stream=stream)
             for piece in response.iter_bytes():
                 body.take(piece, response)
@@ -334,19 +342,9 @@ class AgentHome:
         """
         return self._run(self._core.write(key, text, expected_version, metadata, call))
 
-    @overload
     def update(
-        self, key: str, change: Callable[[Memory | None], str], **call: Unpack[Call]
-    ) -> Memory: ...
-
-    @overload
-    def update(
-        self, key: str, change: Callable[[Memory | None], Changed], **call: Unpack[Call]
-    ) -> Memory | None: ...
-
-    def update(
-        self, key: str, change: Callable[[Memory | None], Changed], **call: Unpack[Call]
-    ) -> Memory | None:
+        self, key: str, change: Callable[[Memory | None], str | Content | N], **call: Unpack[Call]
+    ) -> Memory | N:
         """Reads, lets you change, writes, and begins again when somebody else was quicker.
 
         No update of anybody is lost, however many run at once. Where nothing is, `change` gets
@@ -354,7 +352,8 @@ class AgentHome:
         text made of the same version by two at once counts as one of them, should an answer be
         lost: put something of its own into what must be counted.
         """
-        return self._run(self._core.update(key, change, call))
+        changed: Memory | N = self._run(self._core.update(key, change, call))
+        return changed
 
     def append(
         self, key: str, text: str, *, expected_version: int | None = None, **call: Unpack[Call]
@@ -807,12 +806,16 @@ def birth_body(
 
 
 class _Stream:
-    def __init__(self, request: Request, response: httpx.Response) -> None:
+    def __init__(
+        self, request: Request, response: httpx.Response, place: Place[httpx.Client, threading.Lock]
+    ) -> None:
         self._request = request
         self._response = response
+        self._place = place
         self._pieces = response.iter_bytes()
 
     def take(self) -> bytes | None:
+        self._place.require_here("What is being read")
         failure: Exception
         try:
             return next(self._pieces, None)
@@ -821,4 +824,6 @@ class _Stream:
         raise failure
 
     def close(self) -> None:
-        self._response.close()
+        # Another process still reads it.
+        if self._place.is_ours():
+            self._response.close()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import hmac
+import inspect
 import re
 import secrets
 import struct
@@ -47,8 +48,20 @@ class Content:
     metadata: Metadata | None = None
 
 
-Changed = str | Content | None
-"""A text alone leaves the metadata as they are; None leaves the memory alone."""
+#: What `update` gives if it leaves the memory alone.
+N = TypeVar("N", bound=None)
+
+
+def _content_of(changed: object) -> Content:
+    """Raises TypeError for what no memory becomes, such as a coroutine that nobody awaits."""
+    if isinstance(changed, str):
+        return Content(changed)
+    if isinstance(changed, Content):
+        return changed
+    if inspect.iscoroutine(changed):
+        changed.close()
+        raise TypeError("change is awaited by an AsyncAgentHome alone")
+    raise TypeError(f"change must give a str, Content or None, not {type(changed).__name__}")
 
 
 class Heads(Protocol):
@@ -185,16 +198,14 @@ class Core:
 
         return (yield from self._save("POST", _MEMORY, body, is_ours, options))
 
-    def update(
-        self, key: str, change: Callable[[Memory | None], Any], options: Call
-    ) -> Op[Memory | None]:
+    def update(self, key: str, change: Callable[[Memory | None], Any], options: Call) -> Op[Any]:
         conflicts = 0
         while True:
             current = yield from self.read(key, None, options)
-            changed: Changed = yield from call(change, current)
+            changed = yield from call(change, current)
             if changed is None:
                 return current
-            content = Content(changed) if isinstance(changed, str) else changed
+            content = _content_of(changed)
             if (
                 current
                 and current.text == content.text

@@ -59,6 +59,16 @@ class HomeError(Exception):
         self.details = details or {}
         self.retry_after = retry_after
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Between processes: an exception that cannot be pickled breaks a pool of them."""
+        return _rebuilt, (type(self), self.args, {**vars(self), "details": dict(self.details)})
+
+
+def _rebuilt(kind: type[HomeError], args: tuple[Any, ...], members: dict[str, Any]) -> HomeError:
+    error = kind.__new__(kind, *args)
+    error.__dict__.update(members)
+    return error
+
 
 class VersionConflict(HomeError):
     """Another version is there, and nothing was written: read, reconcile, write again.
