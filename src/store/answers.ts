@@ -1,5 +1,4 @@
 /** Answers that every engine builds in the same way. */
-import { sameValue } from '../json/same-value.ts'
 import type {
   AgentStatus,
   Author,
@@ -43,21 +42,19 @@ export const overLimits = (count: BirthCount, limits: BirthLimits): boolean =>
 
 /**
  * The conflict of a write that expected another version. Without `sent`, contents are not compared.
+ * Different metadata may have the same value: `comparing` finds out.
  */
-export const conflictWith = (
+export function conflictWith(
   stored: (Pick<Memory, 'version' | 'updatedAt'> & Partial<Content>) | undefined,
   sent?: Content,
   deleted?: Deleted,
-): Conflict => ({
-  outcome: 'conflict',
-  currentVersion: stored?.version ?? 0,
-  updatedAt: stored?.updatedAt,
-  sameContent:
-    sent !== undefined &&
-    stored?.text === sent.text &&
-    sameValue(stored.metadata ?? '{}', sent.metadata),
-  deleted,
-})
+): Conflict {
+  const { version: currentVersion = 0, updatedAt, text, metadata = '{}' } = stored ?? {}
+  const facts = { outcome: 'conflict', currentVersion, updatedAt, deleted } as const
+  if (sent === undefined || text !== sent.text) return { ...facts, sameContent: false }
+  const sameContent = metadata === sent.metadata
+  return { ...facts, sameContent, ...(!sameContent && { metadata: [metadata, sent.metadata] }) }
+}
 
 /** The answer of a single write. It cannot have the outcomes that only a batch has. */
 export function writeAnswerOf(answer: ChangesAnswer): WriteAnswer {

@@ -1,5 +1,6 @@
 /** What a change does to a memory: decided here for every engine. */
 import { conflictWith } from './answers.ts'
+import { occurrencesIn } from './occurrences.ts'
 import type { Change, ChangeError, Deleted, Memory, Operation } from './port/keeping/memories.ts'
 import type { TextFate } from './port/keeping/vectors.ts'
 
@@ -127,13 +128,6 @@ function append(change: Of<'append'>, found: Found, now: number): Decision {
   return keep('append', change.key, found, { ...before, id: change.id, text }, now)
 }
 
-/** Overlapping ones too: which of them is meant would be a guess. */
-function occurrencesIn(text: string, passage: string): number {
-  let count = 0
-  for (let at = text.indexOf(passage); at >= 0; at = text.indexOf(passage, at + 1)) count++
-  return count
-}
-
 function edit(change: Of<'edit'>, found: Found, now: number): Decision {
   const { head, content } = found
   const { key, old, maxBytes, expectedVersion } = change
@@ -143,10 +137,9 @@ function edit(change: Of<'edit'>, found: Found, now: number): Decision {
   const { version: currentVersion, updatedAt } = head
   if (expectedVersion !== undefined && currentVersion !== expectedVersion) return conflict(found)
   const before = content()
-  const occurrences = occurrencesIn(before.text, old)
+  const { count: occurrences, at } = occurrencesIn(before.text, old)
   if (occurrences !== 1) return { outcome: 'not_once', occurrences, currentVersion, updatedAt }
-  // A function, because in a string `$` would have a meaning.
-  const text = before.text.replace(old, () => change.new)
+  const text = before.text.slice(0, at) + change.new + before.text.slice(at + old.length)
   if (text === '') return { outcome: 'emptied' }
   if (Buffer.byteLength(text) > maxBytes) return { outcome: 'too_large' }
   return keep('edit', key, found, { ...before, id: head.id, text }, now)

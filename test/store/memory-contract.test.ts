@@ -113,6 +113,15 @@ describe.each(stores)('memories on $name', (engine) => {
       fixture.write(agent, { text, metadata, expectedVersion })
     expect(await again('mine', '{"a":1}', 0)).toEqual({ ...conflict, sameContent: true })
     expect(await again('mine', '{"a":1}', 2)).toEqual({ ...conflict, sameContent: true })
+    expect(await again('mine', '{ "a": 10e-1 }', 0)).toEqual({ ...conflict, sameContent: true })
+    const batch = {
+      verb: 'write',
+      ...newWrite({ text: 'mine', metadata: '{"\\u0061":1.0}' }),
+    } as const
+    expect(await fixture.store().changeMemories(agent, [batch], NOON)).toEqual({
+      outcome: 'unchanged',
+      faults: [{ at: 0, fault: { ...conflict, sameContent: true } }],
+    })
     expect(await again('mine', '{"a":2}', 0)).toEqual({ ...conflict, sameContent: false })
     expect(await again('yours', '{"a":1}', 5)).toEqual({ ...conflict, sameContent: false })
     expect(await fixture.store().readMemory(agent, 'plan')).toMatchObject({

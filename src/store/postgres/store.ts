@@ -1,5 +1,6 @@
 /** The PostgreSQL engine: any number of nodes on one database. */
 import { createKeyedQueue } from '../../keyed-queue.ts'
+import { comparing } from '../comparing.ts'
 import { StoreRefused, StoreUnavailable } from '../port/errors.ts'
 import type { HomeStore, Identity } from '../port/home.ts'
 import type { HostStore } from '../port/host.ts'
@@ -181,10 +182,12 @@ function keepingVerbs(
     ...eventVerbs(hot, committed, bounds.events),
     ...(sharded && writeVerbs(hot, recordVerbs(logEvent))),
     ...newsVerbs(hot.read, sharded),
-    writeMemory: (...[identity, ...write]: Parameters<typeof writeMemory>) =>
-      inTurn(identity.agentId, () => writeMemory(identity, ...write)),
-    changeMemories: (...[identity, ...changes]: Parameters<typeof changeMemories>) =>
-      inTurn(identity.agentId, () => changeMemories(identity, ...changes)),
+    ...comparing({
+      writeMemory: (identity, ...write) =>
+        inTurn(identity.agentId, () => writeMemory(identity, ...write)),
+      changeMemories: (identity, ...changes) =>
+        inTurn(identity.agentId, () => changeMemories(identity, ...changes)),
+    }),
     eraseMemory: eraseVerb(hot, committed),
   }
 }

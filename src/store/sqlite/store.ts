@@ -1,5 +1,6 @@
 /** The SQLite engine. */
 
+import { comparing } from '../comparing.ts'
 import type { GatewayStore } from '../port/gateway.ts'
 import type { HomeStore, Identity } from '../port/home.ts'
 import type { EventStore } from '../port/keeping/events.ts'
@@ -93,15 +94,17 @@ const keepingVerbs = (
   SearchStore &
   Omit<EventStore, 'listEvents' | 'readHead'> => ({
   readMemory: (identity, key) => read(() => memories.read(identity, key)),
-  async writeMemory(identity, write, now) {
-    const result = await writer.submit('writeMemory', identity, write, now)
-    if (result.outcome !== 'saved') return result
-    const { key, text, metadata } = write
-    const { id, version, createdAt, updatedAt } = result.receipt
-    const saved = { id, key, text, metadata, version, createdAt, updatedAt }
-    return { outcome: 'saved', memory: saved }
-  },
-  changeMemories: (...changes) => writer.submit('changeMemories', ...changes),
+  ...comparing({
+    async writeMemory(identity, write, now) {
+      const result = await writer.submit('writeMemory', identity, write, now)
+      if (result.outcome !== 'saved') return result
+      const { key, text, metadata } = write
+      const { id, version, createdAt, updatedAt } = result.receipt
+      const saved = { id, key, text, metadata, version, createdAt, updatedAt }
+      return { outcome: 'saved', memory: saved }
+    },
+    changeMemories: (...changes) => writer.submit('changeMemories', ...changes),
+  }),
   listMemories: (identity, query) => read(() => memories.list(identity, query)),
   searchMemories: (identity, query) => searcher.search(identity, query),
   readVersion: (...version) => read(() => memories.readVersion(...version)),

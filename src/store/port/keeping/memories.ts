@@ -110,6 +110,8 @@ export interface Conflict {
   readonly updatedAt: number | undefined
   /** The stored text equals the one sent, and the metadata is the same JSON value. */
   readonly sameContent: boolean
+  /** Of equal texts, while only `comparing` can tell: that of the memory, and that of the write. */
+  readonly metadata?: readonly [stored: string, sent: string]
   /** If the memory was deleted. */
   readonly deleted?: Deleted | undefined
 }

@@ -4,7 +4,7 @@ import type { Content, Past } from '../../change.ts'
 import type { VersionRow } from '../../rows.ts'
 import type { VersionStatements } from '../../verbs/states-before.ts'
 import { statement } from '../../verbs/verb.ts'
-import { prepare } from '../engine/connection.ts'
+import { prepare, prepareTuples } from '../engine/connection.ts'
 import { type Kept, TAIL_OF_HOME } from './log.ts'
 
 /** A version and where it is, for verbs of both engines. */
@@ -55,18 +55,28 @@ export function prepareContent(db: DatabaseSync) {
   return (n: number | null): Content | undefined => content.get(n)
 }
 
+type PastTuple = [id: string, createdAt: number, text: string | null, metadata: string | null]
+
+/** The version ?2 of the memory whose newest version is in the row ?1, one of its newest ?3. */
+const PAST = `
+  WITH RECURSIVE walk (n, version, previous, nth) AS (
+    SELECT n, version, previous, 1 FROM log WHERE n = ?1 AND operation IS NOT NULL
+    UNION ALL
+    SELECT l.n, l.version, l.previous, w.nth + 1 FROM walk w JOIN log l ON l.n = w.previous
+    WHERE l.operation IS NOT NULL AND w.version > ?2 AND w.nth < ?3
+  )
+  SELECT l.memory_id, l.created_at, l.text, l.metadata
+  FROM walk w JOIN log l ON l.n = w.n WHERE w.version = ?2`
+
 /** `most`: versions retained of a memory. */
 export function preparePast(db: DatabaseSync, most: number) {
-  const chain = prepareChain(db)
-  const content = prepareContent(db)
+  const past = prepareTuples<PastTuple>(db, PAST)
+  const bound = most || Number.MAX_SAFE_INTEGER
   /** Null of a deletion; undefined if not retained. */
   return (newest: number | null, version: number): Past | null | undefined => {
-    for (const row of chain(newest, most)) {
-      if (row.version < version) return undefined
-      if (row.version > version) continue
-      const found = content(row.n)
-      return found ? { ...found, id: row.id, createdAt: row.created_at } : null
-    }
-    return undefined
+    const row = past.get(newest, version, bound)
+    if (!row) return undefined
+    const [id, createdAt, text, metadata] = row
+    return text === null || metadata === null ? null : { text, metadata, id, createdAt }
   }
 }
