@@ -268,6 +268,9 @@ const ofGuarded: Readonly<Record<string, Sent>> = {
   appendToMemory: asBody({ text: 'x' }),
   editMemory: asBody({ old: 'x', new: 'y' }),
   restoreMemory: asBody({ version: 1, expectedVersion: 1 }),
+  storeVectors: {
+    body: JSON.stringify({ model: 'g', vectors: [{ key: 'guarded', version: 1, vector: [1] }] }),
+  },
 }
 
 /** Changes a memory that the operator has protected. */

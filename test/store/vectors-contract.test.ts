@@ -245,6 +245,32 @@ describe.each(stores)('vectors on $name', (engine) => {
     expect(await find(agent, { meant: { model: 'longer', vector: other.vector } })).toHaveLength(1)
   })
 
+  test('the vector of a protected memory is the operator’s to store, of any model', async () => {
+    const { agent, operator } = await fixture.agent()
+    await fixture.write(agent, { key: 'rule' })
+    await fixture.write(agent, { key: 'other' })
+    await store(agent, 'rule', 1, at(5))
+    await fixture.store().protectMemory(operator, 'rule', true, NOON)
+    const named = await fixture.named(operator)
+    for (const by of [agent, named]) {
+      expect(await store(by, 'rule', 1, at(170))).toEqual({ outcome: 'protected' })
+      const longer = { key: 'rule', version: 1, vector: Float32Array.of(0, 0, 1) }
+      expect(await fixture.store().storeVectors(by, 'longer', [longer])).toEqual({
+        outcome: 'protected',
+      })
+      const both = ['rule', 'rule', 'other'].map((key) => ({ key, version: 1, vector: at(90) }))
+      expect(await fixture.store().storeVectors(by, 'm', both)).toEqual({
+        ...{ outcome: 'stored', stored: 1, stale: [], protected: ['rule'] },
+      })
+    }
+    expect(await find(agent)).toEqual([
+      ['rule', cosine(5)],
+      ['other', cosine(90)],
+    ])
+    expect(await store(operator, 'rule', 1, at(180))).toMatchObject({ stored: 1 })
+    expect((await find(agent)).map(([key]) => key)).toEqual(['other', 'rule'])
+  })
+
   test('the quota stops them all, and a replaced one counts once', async () => {
     const { agent } = await fixture.agent()
     const most = (MAX_BYTES - 2 * NUMBERS * 4) / 2 - '{}'.length

@@ -41,7 +41,8 @@ export function* requestsOf(vectors: Iterable<NewVector>): Generator<readonly Se
   if (request.length > 0) yield request
 }
 
-export const added = (a: VectorsStored, b: VectorsStored): VectorsStored => ({
-  stored: a.stored + b.stored,
-  stale: [...a.stale, ...b.stale],
-})
+export function added(a: VectorsStored, b: VectorsStored): VectorsStored {
+  const kept = [...(a.protected ?? []), ...(b.protected ?? [])]
+  const all = { stored: a.stored + b.stored, stale: [...a.stale, ...b.stale] }
+  return kept.length > 0 ? { ...all, protected: kept } : all
+}

@@ -49,6 +49,8 @@ export interface VectorsStored {
   readonly stored: number
   /** Memories that are at another version now; 0: there is none. Compute their vectors anew. */
   readonly stale: readonly { readonly key: string; readonly currentVersion: number }[]
+  /** Protected memories, whose vectors only the operator stores, if there are some. */
+  readonly protected?: readonly string[]
 }
 
 export interface DeletedMemory {

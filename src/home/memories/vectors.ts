@@ -144,7 +144,7 @@ export const storeVectors = endpoint({
   docs: {
     tag,
     summary: 'Store vectors for search by meaning',
-    description: `Your model computes them from the texts; no model runs here. A vector belongs to the version that it names: it is found until the text changes, goes along with a rename or a change of the metadata, and is deleted with the text. A memory has one vector; a new one replaces it. Vectors are an index: neither versioned nor exported, and not in events. Their bytes, four for each number, count towards those of the home. At most ${bounds.perRequest} vectors and ${bounds.maxBytes} bytes in a request, which costs one write.`,
+    description: `Your model computes them from the texts; no model runs here. A vector belongs to the version that it names: it is found until the text changes, goes along with a rename or a change of the metadata, and is deleted with the text. A memory has one vector; a new one replaces it. Vectors are neither versioned nor exported, and not in events. Their bytes, four for each number, count towards those of the home. At most ${bounds.perRequest} vectors and ${bounds.maxBytes} bytes in a request, which costs one write.`,
   },
   guards: forAgents('writes'),
   query: noQuery,
@@ -158,7 +158,7 @@ export const storeVectors = endpoint({
   },
   answers: {
     200: {
-      description: 'What is stored, and what is not because the memory has another version now.',
+      description: 'What is stored, and what is not.',
       schema: z
         .object({
           stored: z.int().min(0),
@@ -169,20 +169,25 @@ export const storeVectors = endpoint({
                 currentVersion: z.int().min(0).meta({ description: '0: there is no memory.' }),
               }),
             )
-            .meta({ description: 'Read these again and compute their vectors anew.' }),
+            .meta({ description: 'At another version now: compute their vectors anew.' }),
+          protected: z.array(z.string()).optional().meta({
+            description: 'Only the operator stores theirs.',
+          }),
         })
         .meta({ id: 'VectorsStored' }),
       example: { stored: 1, stale: [] },
     },
   },
-  errors: [...WRITE_ERRORS, ...KEY_WRITE_ERRORS, 'memory_quota_reached'],
+  errors: [...WRITE_ERRORS, ...KEY_WRITE_ERRORS, 'memory_protected', 'memory_quota_reached'],
   async handle({ call, identity, body: { model, vectors } }, { store }: Home) {
     const found = await store.storeVectors(identity, model, vectors)
     if (found.outcome === 'other_length') {
       throw otherLength(found.numbers, ['vectors', 0, 'vector'])
     }
     if (found.outcome === 'over_quota') throw overQuota('bytes')
+    if (found.outcome === 'protected') throw problem('memory_protected')
     if (found.outcome !== 'stored') throw refusal(found)
-    return json(call, 200, { stored: found.stored, stale: found.stale })
+    const { outcome: _, ...stored } = found
+    return json(call, 200, stored)
   },
 })

@@ -19,8 +19,14 @@ const lengthOf = statement<{ bytes: number }>(
   'SELECT length(vector) AS bytes FROM vectors WHERE agent_id = $1 AND model = $2 LIMIT 1',
 )
 
-const find = statement<{ version: number; bytes: number }>(`
-  SELECT m.version, coalesce(length(v.vector), 0) AS bytes
+interface FoundRow {
+  version: number
+  protected: boolean | number
+  bytes: number
+}
+
+const find = statement<FoundRow>(`
+  SELECT m.version, m.protected, coalesce(length(v.vector), 0) AS bytes
   FROM memories m LEFT JOIN vectors v ON v.agent_id = m.agent_id AND v.key = m.key
   WHERE m.agent_id = $1 AND m.key = $2 AND NOT m.deleted`)
 
@@ -141,14 +147,17 @@ export const vectorWrites = (maxBytes: number) => ({
     }
     const current = new Map<string, VectorOf>()
     const stale: { key: string; currentVersion: number }[] = []
+    const guarded = new Set<string>()
     let grown = 0
     for (const each of vectors) {
       const [found] = yield* ask(find, agentId, each.key)
-      if (found?.version === each.version) {
+      if (found?.protected && identity.kind !== 'operator') guarded.add(each.key)
+      else if (found?.version === each.version) {
         grown += each.vector.byteLength - (current.get(each.key)?.vector.byteLength ?? found.bytes)
         current.set(each.key, each)
       } else stale.push({ key: each.key, currentVersion: found?.version ?? 0 })
     }
+    if (vectors.every(({ key }) => guarded.has(key))) return { outcome: 'protected' }
     if (maxBytes > 0 && grown > 0 && home.bytes + home.vectors + grown > maxBytes) {
       return { outcome: 'over_quota' }
     }
@@ -157,6 +166,7 @@ export const vectorWrites = (maxBytes: number) => ({
       yield* ask(save, agentId, key, model, version, ++n, bytesOf(vector))
     }
     if (current.size > 0) yield* ask(count, agentId, grown, current.size)
-    return { outcome: 'stored', stored: current.size, stale }
+    const kept = guarded.size > 0 && { protected: [...guarded] }
+    return { outcome: 'stored', stored: current.size, stale, ...kept }
   },
 })

@@ -99,6 +99,20 @@ describe('vectors', () => {
     expect(messageOf(await post('search', { model: 'm', vector }), '/vector')).toBe(message)
   })
 
+  test('of a protected memory are refused, and named among others', async () => {
+    await born('rule', 'a')
+    await service.call('POST', '/api/agents/me/memory/protect', {
+      token: agent.operatorToken,
+      body: { key: 'rule', protected: true },
+    })
+    expectProblem(await store('rule', [1, 0]), 'memory_protected')
+    const vectors = ['rule', 'a'].map((key) => ({ key, version: 1, vector: [1, 1] }))
+    const answer = await post('vectors', { model: 'm', vectors })
+    expect(answer.body).toEqual({ stored: 1, stale: [], protected: ['rule'] })
+    const byOperator = await post('vectors', { model: 'm', vectors }, agent.operatorToken)
+    expect(byOperator.body).toEqual({ stored: 2, stale: [] })
+  })
+
   test('what is out of date is told with the current version, and the rest is stored', async () => {
     await born('a', 'b')
     await write(service, agent.token, 'b', 'later', 1)

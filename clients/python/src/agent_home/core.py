@@ -436,14 +436,15 @@ class Core:
     def store_vectors(
         self, model: str, vectors: Iterable[wire.NewVector], options: Call
     ) -> Op[wire.VectorsStored]:
-        stored, stale = 0, []
+        stored, stale, protected = 0, [], []
         for some in _requests_of(vectors):
             body = {"model": model, "vectors": some}
             asked = Asked("/me/memories/vectors", method="POST", body=body)
             answer = received(wire.VectorsStored, (yield from self.transport.ask(asked, options)))
             stored += answer.stored
             stale += answer.stale
-        return wire.VectorsStored(stored=stored, stale=stale)
+            protected += answer.protected or []
+        return wire.VectorsStored(stored=stored, stale=stale, protected=protected or None)
 
     def events(self, query: Query, after: int | None, limit: int | None, options: Call) -> Op[None]:
         asked = Asked("/me/events", query=query)

@@ -85,6 +85,8 @@ class VectorsStored:
     stored: int
     #: Memories that are at another version now. Compute their vectors anew.
     stale: list[Stale]
+    #: Protected memories, whose vectors only the operator stores, if there are some.
+    protected: list[str] | None = None
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -15,7 +15,11 @@ export type StoreVectorsAnswer =
       readonly stored: number
       /** Those of another version than the current one; 0: there is no memory. */
       readonly stale: readonly { readonly key: string; readonly currentVersion: number }[]
+      /** Keys of memories that only the operator changes, if there are some. */
+      readonly protected?: readonly string[]
     }
+  /** Only the operator changes any of them. */
+  | { readonly outcome: 'protected' }
   /** Other vectors of this model have so many numbers. */
   | { readonly outcome: 'other_length'; readonly numbers: number }
   | { readonly outcome: 'over_quota' }
@@ -38,7 +42,7 @@ export interface VectorsPage {
 }
 
 export interface VectorStore {
-  /** All of them but the stale, or none; a memory has one vector, of one model. */
+  /** All of them but the stale and the protected, or none; a memory has one vector, of one model. */
   storeVectors(
     identity: Identity,
     model: string,
