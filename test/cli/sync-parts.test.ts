@@ -19,6 +19,7 @@ import { DatabaseSync } from 'node:sqlite'
 import fc from 'fast-check'
 import { afterAll, describe, expect, test } from 'vitest'
 import { Folder } from '../../src/cli/remote/sync/folder.ts'
+import { whyUnusable } from '../../src/cli/remote/sync/names.ts'
 import { clashes, pathsUnder } from '../../src/cli/remote/sync/paths.ts'
 import { type Common, isTurnedBack, plan, type Remembered } from '../../src/cli/remote/sync/plan.ts'
 import { openFolderState } from '../../src/store/folder-state.ts'
@@ -59,7 +60,8 @@ describe('names', () => {
         const isHidden = one
           .split('/')
           .some((each) => each.startsWith('.') || each.endsWith('.theirs'))
-        expect(pathOf(key, metadata)).toBe(isHidden ? undefined : one)
+        const isFile = !isHidden && whyUnusable(one) === undefined
+        expect(pathOf(key, metadata)).toBe(isFile ? one : undefined)
         if (one !== other) expect(keyOf(other)).not.toBe(key)
       }),
     )
@@ -69,6 +71,57 @@ describe('names', () => {
     const { keyOf } = pathsUnder('')
     expect(keyOf('a/b.md')).toBe('a..b.md')
     expect(keyOf('sha256.0000')).toMatch(/^sha256\.[0-9a-f]{64}$/)
+  })
+})
+
+describe('names that some system has other plans for', () => {
+  test.each([
+    ...['a\\b', 'x\\..\\..\\outside', 'C:\\x', 'C:', 'd/C:x', 'note.md:stream', 'a?', 'a*', 'a"b'],
+    ...['a<b', 'a>b', 'a|b', 'a\tb', 'a\u007f', 'a\nb', '\\\\host\\share', 'x:y/z'],
+    ...['CON', 'con', 'NUL.txt', 'nul.tar.gz', 'aux', 'prn.md', 'COM1', 'com9.log', 'LPT1.txt'],
+    ...['com¹', 'CONIN$', 'conout$.x', 'CON .txt', 'd/NUL', 'nul/d', 'NUL ..x'],
+    ...['a.', 'a ', 'a. .', 'd./a', 'd /a', 'é'.repeat(128), 'a'.repeat(256)],
+    ...[`${'a/'.repeat(101)}a`, `${'a/'.repeat(2_000)}a`, `${`${'b'.repeat(99)}/`.repeat(10)}ab`],
+  ])('%j is left alone on each', (path) => {
+    const { keyOf, pathOf, said, unusable } = pathsUnder('')
+    const metadata = { path: said(path) }
+    expect(pathOf(keyOf(path), metadata)).toBeUndefined()
+    const { why } = unusable(keyOf(path), metadata)
+    expect(why).toMatch(/Windows|bytes|directories deep/)
+    expect(unusable(keyOf(path), metadata).path).toBe(path)
+    const files = new Map([[path, 'text']])
+    const disk = { files, unfit: new Map(), besides: new Set<string>(), standing: [] }
+    const state = new Map<string, Common>([[keyOf(path), { path, version: 1, text: 'old' }]])
+    for (const known of [state, new Map<string, Common>()]) {
+      const sides = {
+        disk,
+        memories: new Map(),
+        state: known,
+        paths: pathsUnder(''),
+        folding: LINUX,
+      }
+      expect(plan({ ...sides, readOnly: false })).toEqual([
+        { key: keyOf(path), path, does: 'leave', why },
+      ])
+    }
+  })
+
+  test.each([
+    ...['a', 'console', 'CONTACTS.md', 'com', 'com10', 'lpt', 'nullable.md', 'a con', 'con-a.txt'],
+    ...[
+      'a..b',
+      'ünï cödé',
+      'a;b',
+      "a'b",
+      'a,b',
+      'a&b',
+      'a%b',
+      `${'a/'.repeat(100)}a`,
+      'é'.repeat(127),
+    ],
+  ])('%j is fine', (path) => {
+    const { keyOf, pathOf, said } = pathsUnder('')
+    expect(pathOf(keyOf(path), { path: said(path) })).toBe(path)
   })
 })
 

@@ -1,6 +1,6 @@
 /** `agent-home sync`: one side's changes come to the other, and nothing is lost on either. */
 import { createHash } from 'node:crypto'
-import {
+import fs, {
   chmodSync,
   existsSync,
   mkdirSync,
@@ -12,6 +12,7 @@ import {
   symlinkSync,
   writeFileSync,
 } from 'node:fs'
+import { syncBuiltinESMExports } from 'node:module'
 import { join } from 'node:path'
 import { AgentHome } from 'agent-home-client'
 import { memoryHandlers } from 'agent-home-client/anthropic'
@@ -34,6 +35,29 @@ afterAll(async () => {
   await opened.close()
   removeFolders()
 })
+
+/** While the system refuses what a function of Node's is asked for one path. */
+async function refusing<T>(
+  name: 'mkdirSync' | 'linkSync',
+  path: RegExp,
+  code: string,
+  work: () => Promise<T>,
+): Promise<T> {
+  const own = fs[name]
+  const put = (each: unknown) => {
+    Object.assign(fs, { [name]: each })
+    syncBuiltinESMExports()
+  }
+  put((...args: Parameters<typeof own>) => {
+    if (args.some((each) => path.test(String(each)))) throw Object.assign(new Error(code), { code })
+    return (own as (...all: typeof args) => unknown)(...args)
+  })
+  try {
+    return await work()
+  } finally {
+    put(own)
+  }
+}
 
 const TOO_MUCH = 'x'.repeat(16_385)
 
@@ -301,6 +325,65 @@ describe('what is left alone', () => {
       'linked..secret': 'from the home',
       link: 'from the home',
     })
+  })
+
+  test('names that some system has other plans for, in the home and here', async () => {
+    const { home, sync, put, files, directory, memories } = await synced(opened)
+    const deep = `/${'d/'.repeat(2_000)}deep`
+    const theirs = [
+      '/x\\..\\..\\outside',
+      '/C:\\x',
+      '/NUL .txt',
+      '/a:b',
+      '/a.',
+      deep,
+      `/${'x'.repeat(256)}`,
+    ]
+    for (const path of theirs) {
+      const key = `sha256.${createHash('sha256').update(path).digest('hex')}`
+      await home.write(key, 'x', { expectedVersion: 0, metadata: { path } })
+    }
+    await home.write('con.md', 'x', { expectedVersion: 0 })
+    await home.write('good', 'theirs', { expectedVersion: 0 })
+    for (const name of ['what?', 'aux', 'b\\c', 'end ']) put(name, 'mine')
+    put('mine', 'mine')
+    mkdirSync(join(directory, `${'d/'.repeat(150)}`), { recursive: true })
+    const { code, stdout } = await sync('--json')
+    expect(code).toBe(0)
+    const { left, received, sent } = JSON.parse(stdout)
+    const named = [...theirs.map((path) => path.slice(1)), 'con.md', 'what?', 'aux', 'b\\c', 'end ']
+    const paths = (all: { path: string }[]) => all.map(({ path }) => path).toSorted()
+    expect(paths(left)).toEqual([...named, 'd/'.repeat(101).slice(0, -1)].toSorted())
+    expect([paths(received), paths(sent)]).toEqual([['good'], ['mine']])
+    expect(files()).toEqual({
+      ...{
+        good: 'theirs',
+        mine: 'mine',
+        'what?': 'mine',
+        aux: 'mine',
+        'b\\c': 'mine',
+        'end ': 'mine',
+      },
+    })
+    expect(Object.keys(await memories())).toHaveLength(theirs.length + 3)
+  })
+
+  test.each([
+    ['mkdirSync', 'EACCES', 'the system refuses it (EACCES)', 0],
+    ['mkdirSync', 'EMLINK', 'the system refuses it (EMLINK)', 0],
+    ['linkSync', 'EDQUOT', 'there is no room for it here (EDQUOT)', 1],
+    ['linkSync', 'ENOSPC', 'there is no room for it here (ENOSPC)', 1],
+    ['linkSync', 'ENAMETOOLONG', 'the system refuses it (ENAMETOOLONG)', 0],
+  ] as const)('what %s refuses with %s, and the rest is synced', async (name, code, why, exit) => {
+    const { home, sync, files, put, memories } = await synced(opened)
+    for (const key of ['a', 'bad..bad', 'c..d']) await home.write(key, key, { expectedVersion: 0 })
+    put('mine', 'mine')
+    const said = await refusing(name, /bad$/, code, () => sync())
+    expect(said.stdout).toContain(`left alone bad/bad: ${why}\n`)
+    expect(said.code).toBe(exit)
+    expect(files()).toEqual({ a: 'a', 'c/d': 'c..d', mine: 'mine' })
+    expect(Object.keys(await memories())).toContain('mine')
+    expect((await sync()).stdout).toBe('received bad/bad\n1 received.\n')
   })
 
   test('a file that grows too large is not taken for a removed one', async () => {

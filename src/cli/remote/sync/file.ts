@@ -99,13 +99,17 @@ export function readFile(file: string): Read | undefined {
   throw new Unfit(BUSY)
 }
 
-/** Faults of one file; a disk that is full, or fails, is none. */
+/** Faults of one file; a disk that fails is none. */
 const OF_ONE_FILE =
-  /^(EACCES|EPERM|ENAMETOOLONG|EINVAL|EILSEQ|EISDIR|ENOTDIR|ENOTEMPTY|ELOOP|ETXTBSY|EBUSY|EXDEV)$/
+  /^(EACCES|EPERM|ENAMETOOLONG|EINVAL|EILSEQ|EISDIR|ENOTDIR|ENOTEMPTY|ELOOP|EMLINK|ETXTBSY|EBUSY|EXDEV|EFBIG|ENOSPC|EDQUOT)$/
+
+/** Removals, and what is to be sent, need no room. */
+export const lacksRoom = (error: unknown): boolean => isOneOf(error, 'ENOSPC', 'EDQUOT')
 
 /** The sentence of a fault that leaves other files alone; throws all others. */
 export function reasonOf(error: unknown): string {
   if (error instanceof Unfit) return error.message
+  if (lacksRoom(error)) return `there is no room for it here (${codeOf(error)})`
   if (OF_ONE_FILE.test(codeOf(error))) return `the system refuses it (${codeOf(error)})`
   throw error
 }

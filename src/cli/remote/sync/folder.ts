@@ -219,7 +219,8 @@ export class Folder {
       try {
         inDirectory(path, (_, fd) => fsyncSync(fd))
       } catch (error) {
-        if (!isOneOf(error, 'ENOENT', 'ENOTDIR', 'ELOOP')) throw error
+        // A directory that cannot be opened by its path, as one that may not be listed.
+        if (!isOneOf(error, 'ENOENT')) reasonOf(error)
       }
     }
     this.#unsynced.clear()
@@ -238,13 +239,13 @@ export class Folder {
     const [hash, , ...rest] = name.split('.')
     const key = rest.join('.')
     const path = pathOf(key)
-    const there = statsOf(join(this.root, path))
-    const isItself = there && isFileItself(there, stats)
-    if (isItself || hash === hashOfFile(file)) {
-      unlinkSync(file)
-      return undefined
-    }
     try {
+      const there = statsOf(join(this.root, path))
+      const isItself = there && isFileItself(there, stats)
+      if (isItself || hash === hashOfFile(file)) {
+        unlinkSync(file)
+        return undefined
+      }
       return { key, name: this.#keepLate(file, path) }
     } catch (error) {
       reasonOf(error)

@@ -5,6 +5,7 @@
  */
 import { createHash } from 'node:crypto'
 import type { Metadata } from 'agent-home-client'
+import { whyUnusable } from './names.ts'
 
 /** Two dots are the slash, so a name has none at its ends and never two together. */
 const PLAIN = /^[\w-]+(\.[\w-]+)*$/
@@ -27,6 +28,8 @@ export interface Paths {
   readonly isWithin: (key: string, metadata: Metadata) => boolean
   /** Undefined: it is the memory of no file. */
   readonly pathOf: (key: string, metadata: Metadata) => string | undefined
+  /** Of what is the memory of no file: the path that it says, and why that is none. */
+  readonly unusable: (key: string, metadata: Metadata) => { path: string; why: string }
   /** What the metadata must say of a file; undefined: nothing. */
   readonly said: (path: string) => string | undefined
 }
@@ -53,7 +56,7 @@ export function pathsUnder(prefix: string): Paths {
 
   const keyOf = (path: string): string => directKey(path) ?? hashedKey(path)
 
-  function pathOf(key: string, metadata: Metadata): string | undefined {
+  function saidPath(key: string, metadata: Metadata): string | undefined {
     const said = String(metadata.path ?? '')
     let path = key.slice(prefix.length).replaceAll('..', '/')
     if (key.startsWith(hashed)) path = said.startsWith(root) ? said.slice(root.length) : ''
@@ -61,12 +64,22 @@ export function pathsUnder(prefix: string): Paths {
     return path.split('/').every(isName) && keyOf(path) === key ? path : undefined
   }
 
+  function pathOf(key: string, metadata: Metadata): string | undefined {
+    const path = saidPath(key, metadata)
+    return path !== undefined && whyUnusable(path) === undefined ? path : undefined
+  }
+
+  function unusable(key: string, metadata: Metadata) {
+    const path = saidPath(key, metadata) ?? key
+    return { path, why: whyUnusable(path) ?? 'no file can have this name' }
+  }
+
   const isWithin = (key: string, metadata: Metadata): boolean =>
     key.startsWith(prefix) ||
     (key.startsWith(hashed) && String(metadata.path ?? '').startsWith(root))
 
   const said = (path: string) => (directKey(path) === undefined ? root + path : undefined)
-  return { listed, keyOf, isWithin, pathOf, said }
+  return { listed, keyOf, isWithin, pathOf, unusable, said }
 }
 
 /** What a file system takes for one name. */

@@ -1,6 +1,7 @@
 /** What brings a directory and a home together, as a pure function of both and of what was last common. */
 import type { Metadata } from 'agent-home-client'
 import { mergeTexts } from '../../../merge-lines.ts'
+import { whyUnusable } from './names.ts'
 import { clashes, type Folding, type Paths, type Standing } from './paths.ts'
 
 /** What a file and its memory had in common when they were last the same. */
@@ -144,7 +145,7 @@ function deedFor(key: string, path: string, sides: Sides): Deed | undefined {
 }
 
 function requiredFor(key: string, path: string, { disk, memories, state }: Sides): Deed {
-  const why = unfitAt(path, disk)
+  const why = unfitAt(path, disk) ?? whyUnusable(path)
   if (why !== undefined) return { does: 'leave', why }
   const common = state.get(key)
   const memory = memories.get(key)
@@ -196,11 +197,12 @@ function pathsByKey({ disk, memories, state, paths }: Sides): Map<string, string
 /** Memories that are no file's, and what on the disk is none. */
 function leftAlone({ disk, memories, paths }: Sides, named: ReadonlyMap<string, string>): Action[] {
   const keys = [...memories].filter(([key]) => !named.has(key))
-  const why = 'no file can have this name'
   const known = new Set(named.values())
   const unfit = [...disk.unfit].filter(([path]) => !known.has(path))
   return [
-    ...keys.map(([key]): Action => ({ key, path: key, does: 'leave', why })),
+    ...keys.map(
+      ([key, { metadata }]): Action => ({ key, does: 'leave', ...paths.unusable(key, metadata) }),
+    ),
     ...unfit.map(([path, why]): Action => ({ key: paths.keyOf(path), path, does: 'leave', why })),
   ]
 }

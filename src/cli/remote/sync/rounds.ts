@@ -3,7 +3,7 @@ import { type AgentHome, HomeError } from 'agent-home-client'
 import type { Change, FolderState, Kept } from '../../../store/folder-state.ts'
 import { EXIT } from '../../exit-codes.ts'
 import { Failure } from '../../failure.ts'
-import { isOneOf, reasonOf } from './file.ts'
+import { isOneOf, lacksRoom, reasonOf } from './file.ts'
 import { type Folder, OWN } from './folder.ts'
 import {
   batchesOf,
@@ -61,8 +61,8 @@ export interface Round {
   readonly open: readonly Told[]
   /** Somebody else was quicker, or what was done makes room for more. */
   readonly again: boolean
-  /** The home has no room for all. */
-  readonly overQuota: boolean
+  /** The home or the disk has no room for all. */
+  readonly lacksRoom: boolean
 }
 
 /** Actions of one transaction. */
@@ -83,6 +83,7 @@ interface Done {
   readonly changes: Change[]
   readonly open: Told[]
   again: boolean
+  lacksRoom: boolean
 }
 
 interface There {
@@ -162,7 +163,7 @@ export class Rounds {
     return {
       open: [...doing(actions, 'wait').map(conflictOf), ...here.open, ...there.open, ...left],
       again: here.again || there.again,
-      overQuota: there.overQuota !== undefined,
+      lacksRoom: here.lacksRoom || there.overQuota !== undefined,
     }
   }
 
@@ -213,7 +214,8 @@ export class Rounds {
     const { signal, progress } = this.#syncing
     const removals = doing(actions, 'remove')
     const confirmed = await this.#confirmed(removals)
-    const done: Done = { changes: [], open: [], again: confirmed.length < removals.length }
+    const again = confirmed.length < removals.length
+    const done: Done = { changes: [], open: [], again, lacksRoom: false }
     // Removals make room.
     const all = [...confirmed, ...doing(actions, 'agree', 'receive', 'conflict')]
     for (let at = 0; at < all.length; at += AT_ONCE) {
@@ -251,6 +253,7 @@ export class Rounds {
       // Somebody removed what was on the way to it.
       if (isOneOf(error, 'ENOENT')) done.again = true
       else done.open.push({ did: 'left', path, key, why: reasonOf(error) })
+      done.lacksRoom ||= lacksRoom(error)
     }
   }
 

@@ -2,6 +2,7 @@
 import { type Dirent, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { inDirectory, isOneOf, readFile, reasonOf } from './file.ts'
+import { isTooDeep, TOO_DEEP } from './names.ts'
 import { type Folding, isIgnored, type Standing, THEIRS } from './paths.ts'
 import type { Disk } from './plan.ts'
 
@@ -34,6 +35,7 @@ export function scan(root: string, folding: Folding): Disk {
     if (name.includes('\ufffd')) unfit.set(path, 'its name is not UTF-8')
     else if (entry.isSymbolicLink()) unfit.set(path, 'it is a link')
     else if (entry.isFile()) attempt(path, () => look(path, join(directory, name)))
+    else if (entry.isDirectory() && isTooDeep(`${path}/`)) unfit.set(path, TOO_DEEP)
     else if (entry.isDirectory()) attempt(path, () => descend(join(directory, name), `${path}/`))
     else unfit.set(path, 'it is no file')
   }

@@ -54,7 +54,7 @@ function createLog({ say, tell, isWatched }: Terminal, asJson: boolean) {
   }
 }
 
-function reportOf(done: readonly Told[], { open, overQuota }: Round, asJson: boolean): Report {
+function reportOf(done: readonly Told[], { open, lacksRoom }: Round, asJson: boolean): Report {
   const conflicts = open.filter(({ did }) => did === 'conflict')
   const left = open.filter(({ did }) => did === 'left')
   const named = (word: Told['did']) => done.filter(({ did }) => did === word)
@@ -71,7 +71,7 @@ function reportOf(done: readonly Told[], { open, overQuota }: Round, asJson: boo
   ].filter(([count]) => count > 0)
   const summary = counts.map(([count, word]) => `${count} ${word}`).join(', ')
   const lines = asJson ? '' : open.map((each) => `${oneLine(lineOf(each))}\n`).join('')
-  const exit = conflicts.length > 0 ? EXIT.conflict : overQuota ? EXIT.failed : EXIT.done
+  const exit = conflicts.length > 0 ? EXIT.conflict : lacksRoom ? EXIT.failed : EXIT.done
   return { value, text: `${lines}${summary || 'Nothing to do'}.\n`, exit }
 }
 
