@@ -16,12 +16,14 @@ import {
 import { prefixOf } from './key-scope.ts'
 
 /**
- * A key outside the prefix is removed from the event, and the hash, which depends on events that
- * are not visible.
+ * A key outside the prefix is removed from the event, with the version that the memory got there,
+ * and the hash, which depends on events that are not visible.
  */
-export function visible({ key, from, hash: _, ...event }: HomeEvent, prefix: string): HomeEvent {
+export function visible({ hash: _, ...event }: HomeEvent, prefix: string): HomeEvent {
   const inReach = (name: string | undefined) => (name?.startsWith(prefix) ? name : undefined)
-  return { ...event, key: inReach(key), from: inReach(from) }
+  const [key, from] = [inReach(event.key), inReach(event.from)]
+  if (key !== undefined || event.key === undefined) return { ...event, key, from }
+  return { ...event, key, from, version: undefined, content: undefined }
 }
 
 type Events = EventsAnswer & { outcome: 'events' }

@@ -22,8 +22,8 @@ export interface Head {
 
 export type Content = Pick<Memory, 'text' | 'metadata'>
 
-/** A retained version. */
-export type Past = Content & Pick<Memory, 'id' | 'createdAt'>
+/** A retained version. `key`: that it was made under. */
+export type Past = Content & Pick<Memory, 'id' | 'createdAt' | 'key'>
 
 /** What a change needs to know of its memory; loaded when asked for. */
 export interface Found {

@@ -11,7 +11,7 @@ import {
   type Mutation,
   type Past,
 } from './change.ts'
-import type { Identity } from './port/home.ts'
+import { type Identity, reaches } from './port/home.ts'
 import {
   type AnswerBound,
   type Change,
@@ -74,6 +74,14 @@ const untouched = (head: Head | undefined, origin: string): State => ({
   origin,
   made: new Map(),
 })
+
+/** A version from out of reach is as if it were gone. */
+const within =
+  (identity: Pick<Identity, 'key'>, { past }: Stored): Stored['past'] =>
+  (key, version) => {
+    const found = past(key, version)
+    return found && !reaches(identity, found.key) ? undefined : found
+  }
 
 function overlay(stored: Stored, floor: number) {
   const states = new Map<string, State>()
@@ -187,7 +195,7 @@ const resultOf = (effect: Effect): Result =>
 
 /** The effects of all changes, or the error of each change that cannot be made. */
 export function plan<L extends Ledger>(
-  { kind }: Pick<Identity, 'kind'>,
+  identity: Pick<Identity, 'kind' | 'key'>,
   changes: readonly Change[],
   stored: Stored,
   ledger: L,
@@ -195,7 +203,7 @@ export function plan<L extends Ledger>(
   now: number,
   bound?: AnswerBound,
 ): Plan<L> | { readonly faults: readonly FailedChange[] } {
-  const batch = overlay(stored, ledger.floor)
+  const batch = overlay({ ...stored, past: within(identity, stored) }, ledger.floor)
   const effects: Effect[] = []
   const results: Result[] = []
   const faults: FailedChange[] = []
@@ -217,7 +225,7 @@ export function plan<L extends Ledger>(
   function change(each: Mutation): Result | ChangeError {
     const decision = decide(each, batch.found(each), now)
     if (isChangeError(decision)) return decision
-    const isForbidden = kind !== 'operator' && keysOf(decision).some(isProtected)
+    const isForbidden = identity.kind !== 'operator' && keysOf(decision).some(isProtected)
     if (isForbidden) return { outcome: 'protected' }
     const next = counted(after, decision, batch.head)
     const quota = quotaOver(after, next, bounds)

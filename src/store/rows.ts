@@ -2,7 +2,14 @@
 
 import { hexOf } from './chain.ts'
 import type { OwnedAgent } from './port/activity.ts'
-import type { AgentStatus, Author, Profile, ProfileAnswer } from './port/home.ts'
+import {
+  type AgentStatus,
+  type Author,
+  type Identity,
+  type Profile,
+  type ProfileAnswer,
+  reaches,
+} from './port/home.ts'
 import type { EventType, HomeEvent } from './port/keeping/events.ts'
 import type {
   MemoriesQuery,
@@ -159,13 +166,22 @@ export const saltIn = (salt: Uint8Array | null): string | undefined =>
 export const authorIn = (author: string | null): Author | undefined =>
   author === null ? undefined : (JSON.parse(author) as Author)
 
-export const versionOf = (row: Omit<VersionRow, 'n' | 'previous' | 'salt'>): VersionSummary => ({
+const versionOf = (row: Omit<VersionRow, 'n' | 'previous' | 'salt'>): VersionSummary => ({
   version: row.version,
   operation: row.operation,
   bytes: row.bytes,
   by: authorIn(row.author),
   createdAt: row.updated_at,
 })
+
+type PagedRow = Omit<VersionRow, 'n' | 'previous' | 'salt'> & { readonly key: string }
+
+/** `rows`: one more than the limit, if there are more. Those out of reach leave the page shorter. */
+export function versionPage(identity: Identity, rows: readonly PagedRow[], limit: number) {
+  const page = rows.slice(0, limit)
+  const versions = page.filter(({ key }) => reaches(identity, key)).map(versionOf)
+  return { versions, next: rows.length > limit ? page.at(-1)?.version : undefined }
+}
 
 export interface KeptRow extends Omit<VersionRow, 'n' | 'previous' | 'bytes' | 'size'> {
   key: string

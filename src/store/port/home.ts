@@ -31,6 +31,13 @@ export interface Identity {
   readonly audience?: 'mcp'
 }
 
+/**
+ * Whether an identity may see what was under this key. A memory that was renamed into the prefix of
+ * a named key has versions that were made elsewhere.
+ */
+export const reaches = ({ key }: Pick<Identity, 'key'>, name: string): boolean =>
+  name.startsWith(key?.prefix ?? '')
+
 /** The author of a change, as stored. */
 export interface Author {
   readonly as: TokenKind

@@ -1,5 +1,5 @@
 /** What was deleted and can be restored. */
-import type { Identity } from '../port/home.ts'
+import { type Identity, reaches } from '../port/home.ts'
 import type { DeletedAnswer, DeletedMemory, DeletedQuery } from '../port/keeping/memories.ts'
 import { authorIn, endOf } from '../rows.ts'
 import { refuse } from './controls.ts'
@@ -25,6 +25,8 @@ const list = statement<DeletedRow>(`
   ORDER BY m.key LIMIT CAST($5 AS BIGINT)`)
 
 interface EarlierRow {
+  /** That it was made under. */
+  key: string
   version: number
   bytes: number | null
   hasText: boolean | number
@@ -32,14 +34,15 @@ interface EarlierRow {
 }
 
 const earlier = statement<EarlierRow>(`
-  SELECT version, bytes, text IS NOT NULL AS "hasText", previous FROM log
+  SELECT key, version, bytes, text IS NOT NULL AS "hasText", previous FROM log
   WHERE agent_id = $1 AND n = $2`)
 
 /** Usually the version before the deletion; that may be a deletion too, if some were erased. */
-function* lastText(agentId: string, row: DeletedRow): Verb<EarlierRow | undefined> {
+function* lastText(identity: Identity, row: DeletedRow): Verb<EarlierRow | undefined> {
+  const { agentId } = identity
   for (let { previous } = row; previous !== null; ) {
     const [found] = yield* ask(earlier, agentId, previous)
-    if (!found || found.hasText) return found
+    if (!found || found.hasText) return found && reaches(identity, found.key) ? found : undefined
     previous = found.previous
   }
   return undefined
@@ -53,7 +56,7 @@ export const deletedReads = {
     const rows = yield* ask(list, agentId, after ?? '', prefix, endOf(prefix), limit + 1)
     const memories: DeletedMemory[] = []
     for (const row of rows.slice(0, limit)) {
-      const last = yield* lastText(agentId, row)
+      const last = yield* lastText(identity, row)
       if (!last) continue
       memories.push({
         ...{ key: row.key, version: row.version, deletedAt: row.deleted_at },

@@ -21,7 +21,8 @@ const storedUnder = statement<StoredRow>(`
   FROM memories m ${CURRENT}
   WHERE m.agent_id = $1 AND m.key = ANY($2::TEXT[])`)
 
-type PastRow = { key: string; version: number; id: string; created_at: number } & (
+/** `key`: that of the memory; `made_as`: that the version was made under. */
+type PastRow = { key: string; version: number; id: string; made_as: string; created_at: number } & (
   | Content
   /** Of a deletion. */
   | { text: null; metadata: null }
@@ -30,7 +31,7 @@ type PastRow = { key: string; version: number; id: string; created_at: number } 
 /** Versions that are retained, i.e. with fewer than the limit of newer ones. */
 const pastVersions = statement<PastRow>(`
   WITH RECURSIVE ${chainOf('m.key = ANY($2::TEXT[])', '$4')}
-  SELECT q.key, v.version, v.memory_id AS id, v.created_at, v.text, v.metadata
+  SELECT q.key, v.version, v.memory_id AS id, v.key AS made_as, v.created_at, v.text, v.metadata
   FROM (SELECT DISTINCT * FROM unnest($2::TEXT[], $3::BIGINT[])) AS q (key, version)
   JOIN chain c ON c.under = q.key AND c.version = q.version
   CROSS JOIN ${rowAt('$1', 'c.n')} AS v`)
@@ -57,8 +58,10 @@ function* sought(changes: readonly Change[]): Generator<readonly [key: string, v
 
 const placeOf = (key: string, version: number): string => `${version} ${key}`
 
-const pastOf = ({ id, created_at: createdAt, ...content }: PastRow): Past | null =>
-  content.text === null ? null : { id, createdAt, text: content.text, metadata: content.metadata }
+const pastOf = ({ id, made_as: key, created_at: createdAt, ...content }: PastRow): Past | null =>
+  content.text === null
+    ? null
+    : { id, key, createdAt, text: content.text, metadata: content.metadata }
 
 async function loadPast(
   ask: Ask,

@@ -1,7 +1,7 @@
 /** Reads of retained versions. */
-import type { Identity } from '../../port/home.ts'
+import { type Identity, reaches } from '../../port/home.ts'
 import type { VersionAnswer, VersionsAnswer } from '../../port/keeping/memories.ts'
-import { saltIn, type VersionRow, versionOf } from '../../rows.ts'
+import { saltIn, type VersionRow, versionPage } from '../../rows.ts'
 import type { PlacedVersionRow, VersionStatements } from '../../verbs/states-before.ts'
 import { type Connections, statement } from '../engine/connections.ts'
 import { type AdmittedRow, refusedBy } from '../identities.ts'
@@ -27,6 +27,8 @@ type Latest = AdmittedRow & {
 
 interface TextRow {
   id: string
+  /** That it was made under. */
+  key: string
   version: number
   created_at: number
   updated_at: number
@@ -42,20 +44,20 @@ type ReadRow = Latest & (TextRow | Nothing)
 const readVersion = statement<ReadRow>(`
   WITH RECURSIVE ${chainOf('m.key = $3', '$5')}
   SELECT c.kind, c.status AS credential_status, m.version AS latest, m.deleted,
-    v.memory_id AS id, v.version, v.created_at, v.updated_at, v.text, v.metadata,
-    v.salt
+    v.memory_id AS id, v.key, v.version, v.created_at, v.updated_at, v.text, v.metadata, v.salt
   FROM credentials c
   LEFT JOIN memories m ON m.agent_id = c.agent_id AND m.key = $3
   LEFT JOIN log v ON v.agent_id = m.agent_id
     AND v.n = (SELECT n FROM chain WHERE version = $4)
   WHERE c.agent_id = $1 AND c.token_hash = $2`)
 
-type ListedRow = Omit<VersionRow, 'n' | 'previous' | 'salt'>
+type ListedRow = Omit<VersionRow, 'n' | 'previous' | 'salt'> & { key: string }
 
 const listVersions = statement<Latest & (ListedRow | Nothing)>(`
   WITH RECURSIVE ${chainOf('m.key = $3', '$4')}
   SELECT c.kind, c.status AS credential_status, m.version AS latest, m.deleted,
-    v.version, v.operation, v.author, v.memory_id AS id, v.created_at, v.updated_at, v.bytes, v.size
+    v.key, v.version, v.operation, v.author, v.memory_id AS id, v.created_at, v.updated_at, v.bytes,
+    v.size
   FROM credentials c
   LEFT JOIN memories m ON m.agent_id = c.agent_id AND m.key = $3
   LEFT JOIN LATERAL (
@@ -66,9 +68,10 @@ const listVersions = statement<Latest & (ListedRow | Nothing)>(`
   WHERE c.agent_id = $1 AND c.token_hash = $2
   ORDER BY v.version DESC`)
 
-function answerOf(row: ReadRow, key: string, version: number): VersionAnswer {
+function answerOf(identity: Identity, row: ReadRow, key: string, version: number): VersionAnswer {
   if (row.latest === null) return { outcome: 'missing' }
-  if (row.version === null) return { outcome: version <= row.latest ? 'gone' : 'no_version' }
+  if (row.version === null || !reaches(identity, row.key))
+    return { outcome: version <= row.latest ? 'gone' : 'no_version' }
   const { id, text, metadata, created_at: createdAt, updated_at: updatedAt } = row
   if (text === null || metadata === null) return { outcome: 'no_version' }
   const memory = { id, key, text, metadata, version, createdAt, updatedAt }
@@ -78,28 +81,24 @@ function answerOf(row: ReadRow, key: string, version: number): VersionAnswer {
 
 /** `most`: versions retained of a memory. */
 export const versionVerbs = ({ read }: Connections, most: number) => ({
-  async readVersion(
-    { agentId, tokenHash }: Identity,
-    key: string,
-    version: number,
-  ): Promise<VersionAnswer> {
+  async readVersion(identity: Identity, key: string, version: number): Promise<VersionAnswer> {
+    const { agentId, tokenHash } = identity
     const [row] = await read(readVersion, agentId, tokenHash, key, version, boundOf(most))
-    return refusedBy(row) ?? answerOf(row as ReadRow, key, version)
+    return refusedBy(row) ?? answerOf(identity, row as ReadRow, key, version)
   },
   async listVersions(
-    { agentId, tokenHash }: Identity,
+    identity: Identity,
     key: string,
     before: number | undefined,
     limit: number,
   ): Promise<VersionsAnswer> {
+    const { agentId, tokenHash } = identity
     const values = [key, boundOf(most), before ?? null, limit + 1]
     const rows = await read(listVersions, agentId, tokenHash, ...values)
     const refused = refusedBy(rows[0])
     if (refused) return refused
     if (rows[0]?.latest === null) return { outcome: 'missing' }
     const found = rows.filter((row) => row.version !== null)
-    const versions = found.slice(0, limit).map(versionOf)
-    const next = found.length > limit ? versions.at(-1)?.version : undefined
-    return { outcome: 'versions', versions, next }
+    return { outcome: 'versions', ...versionPage(identity, found, limit) }
   },
 })

@@ -1,4 +1,4 @@
-/** All retained versions of a home for an export, by key, oldest first. */
+/** The retained versions of a home for an export that were made under a prefix, by key, oldest first. */
 import type { KeptVersion } from '../../port/transfer.ts'
 import { endOf, type KeptRow, keptVersionOf } from '../../rows.ts'
 import { type Ask, statement } from '../engine/connections.ts'
@@ -31,6 +31,7 @@ const readVersions = statement<KeptRow>(`
   CROSS JOIN LATERAL (
     SELECT n, deleted FROM memories WHERE agent_id = $1 AND key = q.key OFFSET 0
   ) AS m
+  WHERE v.key >= $4 AND v.key < $5
   ORDER BY q.place`)
 
 async function* keyPages(ask: Ask, { agentId, prefix }: Wanted): AsyncGenerator<string[]> {
@@ -46,12 +47,12 @@ export async function* versionPages(
   ask: Ask,
   wanted: Wanted,
 ): AsyncGenerator<readonly KeptVersion[]> {
-  const { agentId, versions = 0 } = wanted
+  const { agentId, prefix, versions = 0 } = wanted
   for await (const keys of keyPages(ask, wanted)) {
     const places = await ask(placesOf, agentId, keys, boundOf(versions))
     for (let at = 0; at < places.length; at += PAGE) {
       const page = places.slice(at, at + PAGE)
-      const named = [page.map(({ key }) => key), page.map(({ n }) => n)]
+      const named = [page.map(({ key }) => key), page.map(({ n }) => n), prefix, endOf(prefix)]
       yield (await ask(readVersions, agentId, ...named)).map(keptVersionOf)
     }
   }

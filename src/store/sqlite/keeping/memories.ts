@@ -1,7 +1,7 @@
 /** Reads of memories: current, in lists, and earlier versions. */
 import type { DatabaseSync } from 'node:sqlite'
 import { deletedOf } from '../../change.ts'
-import type { Identity } from '../../port/home.ts'
+import { type Identity, reaches } from '../../port/home.ts'
 import type {
   MemoriesAnswer,
   MemoriesQuery,
@@ -9,7 +9,7 @@ import type {
   VersionAnswer,
   VersionsAnswer,
 } from '../../port/keeping/memories.ts'
-import { endOf, pageOf, type SummaryRow, saltIn, versionOf } from '../../rows.ts'
+import { endOf, pageOf, type SummaryRow, saltIn, versionPage } from '../../rows.ts'
 import { prepare, prepareTuples } from '../engine/connection.ts'
 import type { Refuse } from '../identities.ts'
 import { prepareHomes } from './homes.ts'
@@ -119,6 +119,7 @@ export function prepareHistory(db: DatabaseSync, refuse: Refuse, most: number) {
     if (!found) return { outcome: 'missing' }
     for (const row of chain(found.n, most)) {
       if (row.version !== version) continue
+      if (!reaches(identity, row.key)) break
       const { id, created_at: createdAt, updated_at: updatedAt } = row
       const then = content(row.n)
       if (!then) return { outcome: 'no_version' }
@@ -141,9 +142,7 @@ export function prepareHistory(db: DatabaseSync, refuse: Refuse, most: number) {
     if (!found) return { outcome: 'missing' }
     const rows = chain(found.n, most).filter((row) => !(before && row.version >= before))
     const page = [...rows.take(limit + 1)]
-    const versions = page.slice(0, limit).map(versionOf)
-    const next = page.length > limit ? versions.at(-1)?.version : undefined
-    return { outcome: 'versions', versions, next }
+    return { outcome: 'versions', ...versionPage(identity, page, limit) }
   }
 
   return { readVersion, listVersions }

@@ -22,14 +22,14 @@ export const versionStatements: VersionStatements = {
     )`),
 }
 
-/** A version and its log row. */
-export type KeptVersionRow = VersionRow & Kept
+/** A version and its log row. `key`: that it was made under. */
+export type KeptVersionRow = VersionRow & Kept & { readonly key: string }
 
 /** The retained versions of a memory, newest first. */
 export function prepareChain(db: DatabaseSync) {
   const version = prepare<KeptVersionRow>(
     db,
-    `SELECT n, previous, version, operation, author, memory_id AS id, created_at, updated_at,
+    `SELECT n, previous, key, version, operation, author, memory_id AS id, created_at, updated_at,
        bytes, size, salt, event, id AS event_id
      FROM log WHERE n = ? AND operation IS NOT NULL`,
   )
@@ -55,7 +55,13 @@ export function prepareContent(db: DatabaseSync) {
   return (n: number | null): Content | undefined => content.get(n)
 }
 
-type PastTuple = [id: string, createdAt: number, text: string | null, metadata: string | null]
+type PastTuple = [
+  id: string,
+  key: string,
+  createdAt: number,
+  text: string | null,
+  metadata: string | null,
+]
 
 /** The version ?2 of the memory whose newest version is in the row ?1, one of its newest ?3. */
 const PAST = `
@@ -65,7 +71,7 @@ const PAST = `
     SELECT l.n, l.version, l.previous, w.nth + 1 FROM walk w JOIN log l ON l.n = w.previous
     WHERE l.operation IS NOT NULL AND w.version > ?2 AND w.nth < ?3
   )
-  SELECT l.memory_id, l.created_at, l.text, l.metadata
+  SELECT l.memory_id, l.key, l.created_at, l.text, l.metadata
   FROM walk w JOIN log l ON l.n = w.n WHERE w.version = ?2`
 
 /** `most`: versions retained of a memory. */
@@ -76,7 +82,7 @@ export function preparePast(db: DatabaseSync, most: number) {
   return (newest: number | null, version: number): Past | null | undefined => {
     const row = past.get(newest, version, bound)
     if (!row) return undefined
-    const [id, createdAt, text, metadata] = row
-    return text === null || metadata === null ? null : { text, metadata, id, createdAt }
+    const [id, key, createdAt, text, metadata] = row
+    return text === null || metadata === null ? null : { text, metadata, id, key, createdAt }
   }
 }

@@ -139,7 +139,10 @@ function begin(db: DatabaseSync, wanted: Wanted, circumstances: Circumstances): 
      WHERE ${OF_AGENT} ORDER BY m.key`,
   )
   const memories = Iterator.from(rows.iterate(...bounds)).map(memoryOf)
-  const history = versions === undefined ? undefined : prepareExportHistory(db, versions)(bounds)
+  const history =
+    versions === undefined
+      ? undefined
+      : prepareExportHistory(db, versions)(identity.agentId, prefix)
   const withEvents = versions !== undefined && prefix === ''
   const memoryCount = under?.get(...bounds)?.memories ?? answer.memoryCount
   return {

@@ -1,7 +1,7 @@
-/** All retained versions of a home for an export, by key, oldest first. */
-import type { DatabaseSync, SQLInputValue } from 'node:sqlite'
+/** The retained versions of a home for an export that were made under a prefix, by key, oldest first. */
+import type { DatabaseSync } from 'node:sqlite'
 import type { KeptVersion } from '../../port/transfer.ts'
-import { keptVersionOf } from '../../rows.ts'
+import { endOf, keptVersionOf } from '../../rows.ts'
 import { prepare } from '../engine/connection.ts'
 import { prepareChain, prepareContent } from '../keeping/versions.ts'
 
@@ -21,9 +21,10 @@ export function prepareExportHistory(db: DatabaseSync, most: number) {
   const chain = prepareChain(db)
   const content = prepareContent(db)
 
-  return function* history(bounds: readonly SQLInputValue[]): Generator<KeptVersion> {
-    for (const { key, n, deleted } of memories.iterate(...bounds)) {
-      for (const row of [...chain(n, most)].toReversed()) {
+  return function* history(agentId: string, prefix: string): Generator<KeptVersion> {
+    for (const { key, n, deleted } of memories.iterate(agentId, prefix, endOf(prefix))) {
+      const within = [...chain(n, most)].filter((row) => row.key.startsWith(prefix))
+      for (const row of within.toReversed()) {
         const isCurrent = row.n === n && deleted === 0
         const { text = null, metadata = null } = (!isCurrent && content(row.n)) || {}
         yield keptVersionOf({ ...row, key, text, metadata })
