@@ -166,14 +166,75 @@ def test_lost_answers_add_nothing_twice(where: Where, born: BirthResult, lost_at
     on(where, born, talk)
 
 
+MUCH = {
+    "one of 2 MB": [user("x" * 2_000_000)],
+    "one of 2 MB, every character escaped": [user('"\n' * 1_000_000)],
+    "several of 300 KB": [user(each * n) for each in "єb\1" for n in (150_000, 1)],
+    "10,000 short ones": [user(f"{n} of many items of one turn") for n in range(10_000)],
+    "odd characters, and nothing": [user("\0\1\x7f\ud800"), user("")],
+}
+
+
+@pytest.mark.parametrize("much", MUCH)
+def test_no_item_is_too_much(where: Where, born: BirthResult, home: AgentHome, much: str) -> None:
+    async def talk(theirs: AsyncAgentHome) -> None:
+        session = AgentHomeSession(theirs, "much")
+        items = MUCH[much]
+        await session.add_items([user("before")])
+        await session.add_items(items)
+        await session.add_items([user("after")])
+        assert await session.get_items() == [user("before"), *items, user("after")]
+        assert await session.pop_item() == user("after")
+        assert await session.pop_item() == items[-1]
+        assert await session.get_items() == [user("before"), *items[:-1]]
+        await session.clear_session()
+
+    on(where, born, talk)
+    assert list(home.list()) == []
+
+
+def test_what_is_no_json_is_kept_as_text(where: Where, born: BirthResult) -> None:
+    async def talk(home: AsyncAgentHome) -> None:
+        session = AgentHomeSession(home, "odd")
+        odd: Any = {"role": "user", "content": "a", "extra": [float("inf"), b"x", None, 1.5]}
+        await session.add_items([odd])
+        found: Any = await session.get_items()
+        assert found[0]["extra"] == [float("inf"), "b'x'", None, 1.5]
+
+    on(where, born, talk)
+
+
+@pytest.mark.parametrize("lost_at", range(8))
+def test_much_is_there_once_though_answers_are_lost(
+    where: Where, born: BirthResult, lost_at: int
+) -> None:
+    async def talk(home: AsyncAgentHome) -> None:
+        session = AgentHomeSession(home, "lossy")
+        items = [user("x" * 1_000_000), user("y")]
+        where.meet(*[{}] * lost_at, {"lose": "answer"})
+        await session.add_items(items)
+        where.meet()
+        assert await session.get_items() == items
+
+    on(where, born, talk)
+
+
+@pytest.mark.parametrize("session_id", ["x" * 5_000, "a\0b", "half \ud800", "😀" * 2_000])
+def test_any_id_is_a_session(where: Where, born: BirthResult, session_id: str) -> None:
+    async def talk(home: AsyncAgentHome) -> None:
+        session = AgentHomeSession(home, session_id)
+        await session.add_items([user("A")])
+        assert await session.get_items() == [user("A")]
+
+    on(where, born, talk)
+
+
 def test_what_cannot_be_is_refused(where: Where, born: BirthResult) -> None:
     async def refused(home: AsyncAgentHome) -> None:
         with pytest.raises(ValueError, match="session_id must not be empty"):
             AgentHomeSession(home, "")
         with pytest.raises(ValueError, match="prefix must be 1 to 20"):
             AgentHomeSession(home, "a", prefix="a.b")
-        with pytest.raises(ValueError, match="500 KB"):
-            await AgentHomeSession(home, "a").add_items([user("ї" * 600_000)])
 
     on(where, born, refused)
 

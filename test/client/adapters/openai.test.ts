@@ -171,20 +171,54 @@ describe('a session of the OpenAI Agents SDK', () => {
     expect(await all(home.list())).toEqual([])
   })
 
-  test('what no batch takes is refused whole', async () => {
-    const { session } = await begin()
+  test.each([
+    ['one of 2 MB', [user('x'.repeat(2_000_000))]],
+    ['one of 2 MB, every character escaped', [user('"\n'.repeat(1_000_000))]],
+    [
+      'several of 300 KB, and short ones between',
+      ['є', 'b', '\u0001'].flatMap((each) => [user(each.repeat(150_000)), user(each)]),
+    ],
+    [
+      '10,000 short ones',
+      Array.from({ length: 10_000 }, (_, n) => user(`${n} of many items of one turn`)),
+    ],
+    ['control characters, half a pair, and nothing', [user('\0\u0001\u007f\ud800'), user('')]],
+  ])('no item is too much: %s', async (_, items) => {
+    const { home, session } = await begin()
     await session.addItems([user('before')])
-    const refused = await caught(session.addItems([user('x'.repeat(1_000_000))]))
-    expect(refused).toBeInstanceOf(RangeError)
-    expect(await session.getItems()).toEqual([user('before')])
+    await session.addItems(items)
+    await session.addItems([user('after')])
+    expect(await session.getItems()).toEqual([user('before'), ...items, user('after')])
+    expect(await session.popItem()).toEqual(user('after'))
+    expect(await session.popItem()).toEqual(items.at(-1))
+    expect(await session.getItems()).toEqual([user('before'), ...items.slice(0, -1)])
+    await session.clearSession()
+    expect(await all(home.list())).toEqual([])
+  })
+
+  test('an output of 2 MB whose answers are lost is there once', async () => {
+    const { token } = await opened.born()
+    const home = new AgentHome({ url: lossy.url, token })
+    const session = new AgentHomeSession({ home, sessionId: 'lost' })
+    const batch = home.batch.bind(home)
+    let sent = 0
+    home.batch = (...args) => {
+      sent += 1
+      if ([2, 6].includes(sent)) lossy.loseAnswers(1)
+      return batch(...args)
+    }
+    const items = [user('x'.repeat(1_000_000)), user('y')]
+    await session.addItems(items)
+    expect(await session.getItems()).toEqual(items)
   })
 
   test('bytes come back as bytes', async () => {
     const { session } = await begin()
     const image = Buffer.from([0, 255, 7])
-    const item = { ...user('look'), providerData: { image } }
+    const item = { ...user('look'), providerData: { image, count: 7n } }
     await session.addItems([item])
     const [found] = await session.getItems()
+    expect(found?.providerData?.count).toBe('7')
     expect(found?.providerData?.image).toEqual(new Uint8Array(image))
   })
 
@@ -208,6 +242,11 @@ describe('a session of the OpenAI Agents SDK', () => {
   test('any id is a session of its own, and is said in the home', async () => {
     const { home } = await begin()
     const ids = ['a', 'a.b', 'розмова 1', 'x'.repeat(300), 'A', 'twenty-two-characters1']
+    for (const sessionId of ['x'.repeat(5_000), 'a\0b', 'half \ud800', '😀'.repeat(2_000)]) {
+      const session = new AgentHomeSession({ home, sessionId, prefix: 'odd' })
+      await session.addItems([user('1')])
+      expect(await session.getItems()).toEqual([user('1')])
+    }
     for (const sessionId of ids) {
       await new AgentHomeSession({ home, sessionId }).addItems([user(sessionId)])
     }

@@ -113,6 +113,15 @@ def segment(name: str, most: int) -> str:
     return _key_characters(hashlib.sha256(content).digest()[:_HASH_BYTES])
 
 
+_MOST_SHOWN = 500
+
+
+def shown(name: str) -> str:
+    """A name as metadata hold it, for whoever looks into the home: any string has its place."""
+    whole = name.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    return whole.replace("\0", "\ufffd")[:_MOST_SHOWN]
+
+
 def fresh(size: int) -> str:
     """A part of a key that nobody has used before. `size`: a multiple of 3 bytes."""
     return _key_characters(secrets.token_bytes(size))

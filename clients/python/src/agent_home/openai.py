@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import json
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from . import wire
 from .async_client import AsyncAgentHome
 from .calls import Op, collected
 from .core import Core
+from .errors import HomeError
 from .exact import dumps, loads
 from .fitting import (
-    BATCH_BYTES,
     BATCH_OPERATIONS,
     TEXT_BYTES,
     contend,
@@ -20,7 +23,7 @@ from .fitting import (
     pieces,
     require_prefix,
     segment,
-    size_of,
+    shown,
 )
 from .wire import Memory
 
@@ -34,6 +37,38 @@ _DIGITS = 6
 _LONGEST_PREFIX = 20
 _LONGEST_READABLE_ID = 60
 _MOST_READS = 20
+
+_NUMBERED = re.compile(rf"\.[0-9]{{{_DIGITS}}}\Z")
+
+#: A line that stands for a long one, whose pieces lie in memories of their own.
+_SPREAD = re.compile(r'\{"add":"[\w-]+","parts":"([\w-]+)","count":([0-9]+)\}\n?', re.ASCII)
+
+#: Bytes of lines that one batch takes, though every character may be escaped.
+_AT_ONCE = 400_000
+
+#: Bytes of a line that is spread where all of them are too much for one batch.
+_LONG_LINE = 8_192
+
+#: Pieces that one batch takes, though every character may be escaped.
+_PIECES_AT_ONCE = 30
+
+
+def _bytes_of(text: str) -> int:
+    return len(text.encode())
+
+
+def _groups_of(lines: Sequence[str]) -> list[str]:
+    """Lines, each group as long as one batch takes."""
+    groups: list[list[str]] = []
+    size = 0
+    for line in lines:
+        own = _bytes_of(line)
+        if not groups or size + own > _AT_ONCE:
+            groups.append([])
+            size = 0
+        groups[-1].append(line)
+        size += own
+    return ["".join(group) for group in groups]
 
 
 @dataclass(frozen=True)
@@ -55,15 +90,67 @@ class _Log:
         #: What every memory of it says, for whoever looks into the home.
         self._metadata = metadata
 
-    def _summaries(self, view: str | None = None) -> Op[list[wire.MemorySummary]]:
-        return collected(self._core.list(f"{self._base}.", None, None, view, None, {}))
+    def _under(self, prefix: str, view: str | None = None) -> Op[list[wire.MemorySummary]]:
+        return collected(self._core.list(prefix, None, None, view, None, {}))
+
+    def _summaries(self) -> Op[list[wire.MemorySummary]]:
+        return [each for each in (yield from self._under(f"{self._base}.")) if _is_numbered(each)]
+
+    def _piece_key(self, parts: str, at: int | str) -> str:
+        return f"{self._base}..{parts}.{at}"
+
+    def _whole(self, line: str, texts: Mapping[str, str]) -> str:
+        spread = _SPREAD.fullmatch(line)
+        if spread is None:
+            return line
+        keys = [self._piece_key(spread[1], at) for at in range(int(spread[2]))]
+        if not all(key in texts for key in keys):
+            raise ValueError("a line is not whole")
+        return "".join(texts[key] for key in keys) + "\n"
 
     def text(self) -> Op[str]:
-        """Pages are not read in one moment: a line may be cut where others write meanwhile."""
-        return "".join(each.text or "" for each in (yield from self._summaries("whole")))
+        """Pages are not read in one moment: a line may be cut where others write meanwhile.
+
+        Raises ValueError where pieces are missing.
+        """
+        found = yield from self._under(f"{self._base}.", "whole")
+        texts = {each.key: each.text or "" for each in found}
+        text = "".join(each.text or "" for each in found if _is_numbered(each))
+        lines = [f"{line}\n" for line in text.split("\n")]
+        return "".join(self._whole(line, texts) for line in lines)[:-1]
+
+    def holds(self, lines: str) -> Op[bool]:
+        """Whether lines were appended: the first says which it is, and is never cut there."""
+        begin = lines[: lines.index(",") + 1]
+        found = yield from self._under(f"{self._base}.", "whole")
+        return any(begin in (each.text or "") for each in found if _is_numbered(each))
+
+    def prepare(self, lines: Sequence[str]) -> Op[list[str]]:
+        """What is appended at once, in order: all of the lines, unless they are very much."""
+        if _bytes_of("".join(lines)) <= _AT_ONCE:
+            return ["".join(lines)]
+        short: list[str] = []
+        for line in lines:
+            if _bytes_of(line) <= _LONG_LINE:
+                short.append(line)
+            else:
+                short.append((yield from contend(partial(self._spread, line), "again")))
+        return _groups_of(short)
+
+    def _spread(self, line: str, _: bool) -> Op[str]:
+        """The pieces are written first: nobody sees them until the line is there."""
+        parts = fresh(6)
+        writes = [
+            wire.Write(self._piece_key(parts, at), text, 0, self._metadata)
+            for at, text in enumerate(pieces(line.removesuffix("\n")))
+        ]
+        for at in range(0, len(writes), _PIECES_AT_ONCE):
+            yield from self._core.batch(writes[at : at + _PIECES_AT_ONCE], True, {})
+        begin = line[: line.index(",")]
+        return f'{begin},"parts":"{parts}","count":{len(writes)}}}\n'
 
     def append(self, lines: str) -> Op[None]:
-        """Raises BatchConflict, OutcomeUnknown, and ValueError for what no batch takes."""
+        """Raises BatchConflict and OutcomeUnknown."""
         last = next(reversed((yield from self._summaries())), None)
         operations: list[wire.Operation]
         if last and last.bytes + len(lines.encode()) <= TEXT_BYTES:
@@ -74,9 +161,25 @@ class _Log:
                 wire.Write(f"{self._base}.{at:0{_DIGITS}}", text, 0, self._metadata)
                 for at, text in enumerate(pieces(lines), first)
             ]
-        if len(operations) > BATCH_OPERATIONS or size_of(operations) > BATCH_BYTES:
-            raise ValueError("items of more than about 500 KB cannot be added at once")
         yield from self._core.batch(operations, True, {})
+
+    def whole(self, line: str) -> Op[str]:
+        """The whole of a line that stands for its pieces. Raises ValueError if some are missing."""
+        spread = _SPREAD.fullmatch(line)
+        if spread is None:
+            return line
+        found = yield from self._under(self._piece_key(spread[1], ""), "whole")
+        return self._whole(line, {each.key: each.text or "" for each in found})
+
+    def drop(self, line: str) -> Op[None]:
+        """Its pieces, once the line is gone. What stays of them is in nobody's way."""
+        spread = _SPREAD.fullmatch(line)
+        if spread is None:
+            return
+        try:
+            yield from self._clear(self._piece_key(spread[1], ""))
+        except HomeError:
+            return
 
     def last_line(self) -> Op[_LastLine | None]:
         memories: list[Memory] = []
@@ -112,12 +215,27 @@ class _Log:
             yield from self._core.delete(first.key, first.version, {})
 
     def clear(self) -> Op[None]:
+        yield from self._clear(f"{self._base}.")
+
+    def _clear(self, prefix: str) -> Op[None]:
         while True:
-            left = (yield from self._summaries())[-BATCH_OPERATIONS:]
+            left = (yield from self._under(prefix))[-BATCH_OPERATIONS:]
             if not left:
                 return
             gone = [wire.Delete(each.key, each.version) for each in left]
             yield from self._core.batch(gone, True, {})
+
+
+def _is_numbered(memory: wire.MemorySummary) -> bool:
+    return _NUMBERED.search(memory.key) is not None
+
+
+def _json_of(item: object) -> str:
+    """The tool has run by now: what is no JSON is kept as text, sooner than the run is lost."""
+    try:
+        return dumps(item)
+    except (TypeError, ValueError):
+        return json.dumps(item, default=str, skipkeys=True)
 
 
 def _items_in(text: str) -> list[Any]:
@@ -156,7 +274,7 @@ class AgentHomeSession:
             f"{require_prefix(prefix, _LONGEST_PREFIX)}.{segment(session_id, _LONGEST_READABLE_ID)}"
         )
         self._run = home._run
-        self._log = _Log(home._core, base, {"session_id": session_id})
+        self._log = _Log(home._core, base, {"session_id": shown(session_id)})
 
     async def get_items(self, limit: int | None = None) -> list[TResponseInputItem]:
         """The last `limit` of them, oldest first; all unless told here or in the settings."""
@@ -168,37 +286,51 @@ class AgentHomeSession:
         return items if limit is None else items[-limit:]
 
     async def add_items(self, items: list[TResponseInputItem]) -> None:
-        """All of them or none, next to each other. Raises ValueError for more than about 500 KB.
+        """All of them or none, next to each other; more than about 400 KB in several steps.
 
-        They are added once, also when an answer was lost.
+        No item is too long. They are added once, also when an answer was lost.
         """
         if not items:
             return
         add = fresh(9)
-        lines = "".join(f"{dumps({'add': add, 'item': item})}\n" for item in items)
+        lines = [
+            f'{{"add":"{add}-{at}","item":{_json_of(item)}}}\n' for at, item in enumerate(items)
+        ]
+        await self._run(self._add(lines))
 
-        def attempt(is_unsure: bool) -> Op[None]:
-            if is_unsure and f'{{"add":"{add}",' in (yield from self._log.text()):
-                return
-            yield from self._log.append(lines)
+    def _add(self, lines: Sequence[str]) -> Op[None]:
+        for group in (yield from self._log.prepare(lines)):
 
-        await self._run(contend(attempt, "again"))
+            def attempt(is_unsure: bool, group: str = group) -> Op[None]:
+                if is_unsure and (yield from self._log.holds(group)):
+                    return
+                yield from self._log.append(group)
+
+            yield from contend(attempt, "again")
 
     async def pop_item(self) -> TResponseInputItem | None:
         """Takes the last one away.
 
         Raises OutcomeUnknown where an answer was lost and nobody can tell.
         """
+        popped: TResponseInputItem | None = await self._run(self._pop())
+        return popped
 
-        def attempt(_: bool) -> Op[Any]:
+    def _pop(self) -> Op[Any]:
+        def attempt(_: bool) -> Op[tuple[str, str] | None]:
             last = yield from self._log.last_line()
             if last is None:
                 return None
+            whole = yield from self._log.whole(last.line)
             yield from self._log.cut(last)
-            return _items_in(last.line)[0]
+            return last.line, whole
 
-        popped: TResponseInputItem | None = await self._run(contend(attempt))
-        return popped
+        popped = yield from contend(attempt)
+        if popped is None:
+            return None
+        line, whole = popped
+        yield from self._log.drop(line)
+        return _items_in(whole)[0]
 
     async def clear_session(self) -> None:
         """Takes all of them away."""

@@ -6,7 +6,7 @@ import { fromBase64, toBase64 } from '../fitting/bytes.ts'
 const BYTES = 'agent-home:bytes'
 
 interface Line {
-  /** Which call of addItems it came with. */
+  /** Which call of addItems it came with, and its place there. */
   readonly add: string
   readonly item: AgentInputItem
 }
@@ -14,6 +14,8 @@ interface Line {
 /** As it was before `toJSON`, which a Buffer has. */
 function packed(this: Record<string, unknown>, name: string, value: unknown): unknown {
   const held = this[name]
+  // JSON has none, and a tool that has run is not undone by it.
+  if (typeof held === 'bigint') return String(held)
   return held instanceof Uint8Array ? { [BYTES]: toBase64(held) } : value
 }
 
@@ -22,8 +24,8 @@ function unpacked(_name: string, value: unknown): unknown {
   return fromBase64(String(value[BYTES]))
 }
 
-export const linesOf = (items: readonly AgentInputItem[], add: string): string =>
-  items.map((item) => `${JSON.stringify({ add, item }, packed)}\n`).join('')
+export const linesOf = (items: readonly AgentInputItem[], add: string): string[] =>
+  items.map((item, at) => `${JSON.stringify({ add: `${add}-${at}`, item }, packed)}\n`)
 
 /** Throws SyntaxError where a line is cut. */
 export function itemsIn(text: string): AgentInputItem[] {
@@ -31,5 +33,3 @@ export function itemsIn(text: string): AgentInputItem[] {
   const lines = text.split('\n').slice(0, -1)
   return lines.map((line) => (JSON.parse(line, unpacked) as Line).item)
 }
-
-export const holds = (text: string, add: string): boolean => text.includes(`{"add":"${add}",`)

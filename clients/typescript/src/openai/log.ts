@@ -1,5 +1,7 @@
-/** A text of any length that grows at its end: memories with consecutive numbers, read as one. */
+/** Lines that grow at their end: memories with consecutive numbers, read as one text. */
+import { contend } from '../fitting/contend.ts'
 import { all } from '../fitting/listed.ts'
+import { fresh } from '../fitting/names.ts'
 import { BATCH, bytesOf, pieces, TEXT_BYTES } from '../fitting/pieces.ts'
 import type { AgentHome, Memory, MemorySummary, Operation } from '../index.ts'
 
@@ -9,6 +11,38 @@ const numbered = (base: string, number: number): string =>
   `${base}.${String(number).padStart(DIGITS, '0')}`
 
 const numberOf = ({ key }: MemorySummary): number => Number(key.slice(-DIGITS))
+
+const NUMBERED = new RegExp(`\\.[0-9]{${DIGITS}}$`)
+
+/** A line that stands for a long one, whose pieces lie in memories of their own. */
+const SPREAD = /^(\{"add":"[\w-]+"),"parts":"([\w-]+)","count":([0-9]+)\}$/
+
+/** Bytes of lines that one batch takes, though every character may be escaped. */
+const AT_ONCE = 400_000
+
+/** Bytes of a line that is spread where all of them are too much for one batch. */
+const LONG_LINE = 8_192
+
+/** Pieces that one batch takes, though every character may be escaped. */
+const PIECES_AT_ONCE = 30
+
+/** Lines, each group as long as one batch takes. */
+function groupsOf(lines: readonly string[]): string[] {
+  const groups: string[] = []
+  let size = 0
+  for (const line of lines) {
+    const own = bytesOf(line)
+    const last = groups.length - 1
+    if (last >= 0 && size + own <= AT_ONCE) {
+      groups[last] += line
+      size += own
+    } else {
+      groups.push(line)
+      size = own
+    }
+  }
+  return groups
+}
 
 /** The end of a log: where its last line begins, and everything from there on. */
 export interface LastLine {
@@ -30,18 +64,75 @@ export class Log {
     this.#metadata = metadata
   }
 
-  /** Pages are not read in one moment: a line may be cut where others write meanwhile. */
+  /**
+   * Pages are not read in one moment: a line may be cut where others write meanwhile. Throws
+   * SyntaxError where pieces are missing.
+   */
   async text(): Promise<string> {
-    const found = await all(this.#home.list({ prefix: `${this.#base}.`, view: 'whole' }))
-    return found.map(({ text = '' }) => text).join('')
+    const found = await this.#listed()
+    const texts = new Map(found.map(({ key, text = '' }) => [key, text]))
+    const text = found.map((each) => (NUMBERED.test(each.key) ? each.text : '')).join('')
+    return text.replace(/.+/g, (line) => this.#whole(line, texts))
   }
 
-  /** Throws BatchConflict, OutcomeUnknown, and RangeError for what no batch takes. */
+  /** Whether lines were appended: the first of them says which it is, and is never cut there. */
+  async holds(lines: string): Promise<boolean> {
+    const begin = lines.slice(0, lines.indexOf(',') + 1)
+    const found = (await this.#listed()).filter(({ key }) => NUMBERED.test(key))
+    return found.some(({ text = '' }) => text.includes(begin))
+  }
+
+  #listed(): Promise<MemorySummary[]> {
+    return all(this.#home.list({ prefix: `${this.#base}.`, view: 'whole' }))
+  }
+
+  #pieceKey(parts: string, at: number | string): string {
+    return `${this.#base}..${parts}.${at}`
+  }
+
+  #whole(line: string, texts: ReadonlyMap<string, string>): string {
+    const [, , parts = '', count = ''] = SPREAD.exec(line) ?? []
+    if (parts === '') return line
+    const keys = Array.from({ length: Number(count) }, (_, at) => this.#pieceKey(parts, at))
+    if (!keys.every((key) => texts.has(key))) throw new SyntaxError('a line is not whole')
+    return keys.map((key) => texts.get(key)).join('')
+  }
+
+  /** What is appended at once, in the order of the lines: all of it, unless it is very much. */
+  async prepare(lines: readonly string[]): Promise<string[]> {
+    if (bytesOf(lines.join('')) <= AT_ONCE) return [lines.join('')]
+    const short: string[] = []
+    for (const line of lines) {
+      short.push(
+        bytesOf(line) <= LONG_LINE ? line : await contend(() => this.#spread(line), 'again'),
+      )
+    }
+    return groupsOf(short)
+  }
+
+  /** The pieces are written first: nobody sees them until the line is there. */
+  async #spread(line: string): Promise<string> {
+    const parts = fresh(6)
+    const writes = pieces(line.trimEnd()).map((text, at) => ({
+      write: {
+        key: this.#pieceKey(parts, at),
+        text,
+        metadata: this.#metadata,
+        expectedVersion: 0,
+      },
+    }))
+    for (let at = 0; at < writes.length; at += PIECES_AT_ONCE) {
+      await this.#home.batch(writes.slice(at, at + PIECES_AT_ONCE), { minimal: true })
+    }
+    const begin = line.slice(0, line.indexOf(','))
+    return `${begin},"parts":"${parts}","count":${writes.length}}\n`
+  }
+
+  /** Throws BatchConflict and OutcomeUnknown. */
   async append(lines: string): Promise<void> {
     const last = (await this.#summaries()).at(-1)
     const operations = last && fits(last, lines) ? [grown(last, lines)] : this.#begun(last, lines)
-    requireOneBatch(operations)
-    await this.#home.batch(operations)
+    await this.#home.batch(operations, { minimal: true })
   }
 
   #begun(last: MemorySummary | undefined, lines: string): Operation[] {
@@ -78,16 +169,37 @@ export class Log {
     else await this.#home.patch(key, { text: before }, { expectedVersion })
   }
 
-  async clear(): Promise<void> {
+  /** The whole of a line that stands for its pieces. Throws SyntaxError if some are missing. */
+  async whole(line: string): Promise<string> {
+    const [, , parts = ''] = SPREAD.exec(line.trimEnd()) ?? []
+    if (parts === '') return line
+    const prefix = this.#pieceKey(parts, '')
+    const found = await all(this.#home.list({ prefix, view: 'whole' }))
+    const texts = new Map(found.map(({ key, text = '' }) => [key, text]))
+    return `${this.#whole(line.trimEnd(), texts)}\n`
+  }
+
+  /** Its pieces, once the line is gone. */
+  async drop(line: string): Promise<void> {
+    const [, , parts = ''] = SPREAD.exec(line.trimEnd()) ?? []
+    if (parts !== '') await this.#clear(this.#pieceKey(parts, ''))
+  }
+
+  clear(): Promise<void> {
+    return this.#clear(`${this.#base}.`)
+  }
+
+  async #clear(prefix: string): Promise<void> {
     for (;;) {
-      const left = (await this.#summaries()).slice(-BATCH.operations)
+      const left = (await all(this.#home.list({ prefix }))).slice(-BATCH.operations)
       if (left.length === 0) return
       await this.#home.batch(left.map(deleted))
     }
   }
 
-  #summaries(): Promise<MemorySummary[]> {
-    return all(this.#home.list({ prefix: `${this.#base}.` }))
+  async #summaries(): Promise<MemorySummary[]> {
+    const found = await all(this.#home.list({ prefix: `${this.#base}.` }))
+    return found.filter(({ key }) => NUMBERED.test(key))
   }
 }
 
@@ -109,10 +221,4 @@ function lastLineOf(memories: readonly Memory[]): LastLine {
   const text = memories.map((memory) => memory.text).join('')
   const start = text.lastIndexOf('\n', text.length - 2) + 1
   return { line: text.slice(start), before: text.slice(0, start), memories }
-}
-
-function requireOneBatch(operations: readonly Operation[]): void {
-  const isTooMuch =
-    operations.length > BATCH.operations || bytesOf(JSON.stringify(operations)) > BATCH.bytes
-  if (isTooMuch) throw new RangeError('items of more than about 500 KB cannot be added at once')
 }

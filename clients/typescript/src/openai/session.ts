@@ -1,9 +1,9 @@
 /** A conversation of the OpenAI Agents SDK, kept in a home. */
 import type { AgentInputItem, Session } from '@openai/agents-core'
 import { contend } from '../fitting/contend.ts'
-import { fresh, requirePrefix, segment } from '../fitting/names.ts'
+import { fresh, requirePrefix, segment, shown } from '../fitting/names.ts'
 import type { AgentHome } from '../index.ts'
-import { holds, itemsIn, linesOf } from './items.ts'
+import { itemsIn, linesOf } from './items.ts'
 import { Log } from './log.ts'
 
 export interface AgentHomeSessionOptions {
@@ -37,7 +37,7 @@ export class AgentHomeSession implements Session {
     const begin = requirePrefix(prefix, LONGEST_PREFIX)
     this.#sessionId = sessionId
     this.#log = segment(sessionId, LONGEST_READABLE_ID).then(
-      (name) => new Log(home, `${begin}.${name}`, { session_id: sessionId }),
+      (name) => new Log(home, `${begin}.${name}`, { session_id: shown(sessionId) }),
     )
   }
 
@@ -53,30 +53,34 @@ export class AgentHomeSession implements Session {
   }
 
   /**
-   * All of them or none, next to each other. Throws RangeError for more than about 500 KB.
-   *
-   * They are added once, also when an answer was lost.
+   * All of them or none, next to each other; more than about 400 KB in several steps, so that no
+   * item is too long. They are added once, also when an answer was lost.
    */
   async addItems(items: AgentInputItem[]): Promise<void> {
     if (items.length === 0) return
     const log = await this.#log
-    const add = fresh(9)
-    const lines = linesOf(items, add)
-    await contend(async (isUnsure) => {
-      if (isUnsure && holds(await log.text(), add)) return
-      await log.append(lines)
-    }, 'again')
+    for (const lines of await log.prepare(linesOf(items, fresh(9)))) {
+      await contend(async (isUnsure) => {
+        if (isUnsure && (await log.holds(lines))) return
+        await log.append(lines)
+      }, 'again')
+    }
   }
 
   /** Takes the last one away. Throws OutcomeUnknown where an answer was lost and nobody can tell. */
   async popItem(): Promise<AgentInputItem | undefined> {
     const log = await this.#log
-    return contend(async () => {
+    const popped = await contend(async () => {
       const last = await log.lastLine()
       if (!last) return undefined
+      const whole = await log.whole(last.line)
       await log.cut(last)
-      return itemsIn(last.line)[0]
+      return { line: last.line, whole }
     })
+    if (!popped) return undefined
+    // What stays of its pieces is in nobody's way.
+    await log.drop(popped.line).catch(() => {})
+    return itemsIn(popped.whole)[0]
   }
 
   async clearSession(): Promise<void> {
