@@ -19,6 +19,7 @@ export interface Measured {
 const OF_AN_ENGINE: readonly string[] = [
   'uuid',
   'keyed-queue',
+  'turns',
   'store/port',
   'store/answers',
   'store/chain',
@@ -76,6 +77,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   uuid: [],
   json: [],
   'keyed-queue': [],
+  turns: [],
   'merge-lines': [],
   lazily: [],
   http: ['errors', 'json'],
@@ -88,6 +90,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     'symbols',
     'time',
     'keyed-queue',
+    'turns',
     'lazily',
     'json',
     'http',
@@ -109,6 +112,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   ],
   oauth: ['errors', 'lazily', 'http', 'pipeline', 'home', 'store/port'],
   gateway: [
+    'turns',
     'config',
     'errors',
     'fields',

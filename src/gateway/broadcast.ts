@@ -6,6 +6,7 @@
 import { eventText, HEARTBEAT } from '../http/event-stream.ts'
 import { ifAnswered } from '../store/port/errors.ts'
 import type { Entry, GatewayStore } from '../store/port/gateway.ts'
+import { takeTurns } from '../turns.ts'
 import { NOTICE } from './schemas.ts'
 import { showAny } from './view.ts'
 
@@ -103,6 +104,9 @@ export const streamTimings: StreamTimings = {
 const BATCH_ENTRIES = 100
 const BATCH_BYTES = 32_768
 
+/** Listeners that are served at once: an entry wakes all of them. */
+export const SERVED = 16
+
 /** What all listeners wait for. */
 function createPulse() {
   let beats = 0
@@ -181,6 +185,7 @@ function createPoller(store: GatewayStore, timings: StreamTimings) {
 export function createBroadcast(store: GatewayStore, timings: StreamTimings) {
   const poller = createPoller(store, timings)
   const { pulse } = poller
+  const itsTurn = takeTurns(SERVED)
   const listeners = new Set<symbol>()
   let closed = false
 
@@ -188,6 +193,7 @@ export function createBroadcast(store: GatewayStore, timings: StreamTimings) {
     let position = after
     let heard = pulse.beats()
     while (!closed && listeners.has(listener)) {
+      await itsTurn()
       const next = pulse.next()
       const events = await poller.eventsAfter(position)
       if (events.length === 0 && heard === pulse.beats()) await next

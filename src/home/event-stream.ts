@@ -16,6 +16,7 @@ import { queryInteger } from '../pipeline/schemas.ts'
 import { ifAnswered } from '../store/port/errors.ts'
 import type { Identity } from '../store/port/home.ts'
 import { type HomeEvent, ROWS_PER_LOOK } from '../store/port/keeping/events.ts'
+import { takeTurns } from '../turns.ts'
 import { eventView, type Missed, missedAfter } from './events.ts'
 import { forAgents } from './guards.ts'
 import type { Home } from './home.ts'
@@ -108,6 +109,11 @@ function paying({ budgets }: Pick<Home, 'budgets'>, identity: Identity) {
   }
 }
 
+/** Streams that look at once: a change of a home wakes all that follow it. */
+export const LOOKING = 4
+
+const itsTurn = takeTurns(LOOKING)
+
 /** Differs from the last event of any home, so that the next poll wakes the stream. */
 const NOT_SEEN = -1
 
@@ -133,6 +139,7 @@ async function* following(
   let seen = 0
   let sentAt = home.stopwatch()
   for (let turn: Turn = 'look'; turn !== 'over'; ) {
+    await itsTurn()
     let text = turn === 'beat' ? HEARTBEAT : ''
     let more = false
     if (turn === 'look') {

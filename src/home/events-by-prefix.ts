@@ -3,7 +3,6 @@
  * once and cached for all keys and streams with the prefix, so that being woken by other events
  * costs little and reveals nothing about them.
  */
-import { setImmediate as turnOfTheLoop } from 'node:timers/promises'
 import { LRUCache } from 'lru-cache'
 import { createKeyedQueue } from '../keyed-queue.ts'
 import type { Identity } from '../store/port/home.ts'
@@ -13,6 +12,7 @@ import {
   type HomeEvent,
   ROWS_PER_LOOK,
 } from '../store/port/keeping/events.ts'
+import { takeTurns } from '../turns.ts'
 import { prefixOf } from './key-scope.ts'
 
 /**
@@ -76,21 +76,11 @@ async function catchUp(ask: Ask, known: Known): Promise<Events | Refused> {
   }
 }
 
-/** Each caller waits for its own turn of the event loop. */
-function oneATurn(): () => Promise<void> {
-  let free = Promise.resolve()
-  return () => {
-    const mine = free
-    free = mine.then(() => turnOfTheLoop())
-    return mine
-  }
-}
-
 export function createEventsByPrefix(
   eventsAfter: EventStore['eventsAfter'],
 ): (identity: Identity, id: number, limit: number) => Promise<EventsAnswer> {
   const remembered = new LRUCache<string, Known>({ max: REMEMBERED })
-  const turn = oneATurn()
+  const turn = takeTurns(1)
   const inOrder = createKeyedQueue()
 
   /** The log's state with the last visible event as its newest, without events. */

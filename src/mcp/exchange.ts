@@ -39,15 +39,6 @@ function followedBy({ message, identity }: Turn): readonly string[] {
 const urisOf = (events: readonly HomeEvent[]): string[] =>
   events.flatMap(({ key, from }) => [key, from].flatMap((name) => name ?? [])).map(uriOf)
 
-/**
- * The list contains sizes and times, so it changes with every event. Missed events may concern any
- * resource.
- */
-function publish(bus: Bus, changed: ReadonlySet<string>, missed: boolean): void {
-  for (const uri of changed) bus.publish({ kind: 'resource_updated', uri })
-  if (missed || changed.size > 0) bus.publish({ kind: 'resources_list_changed' })
-}
-
 function writtenTo(body: ReadableStream<Uint8Array>) {
   const reader = body.getReader()
   const decoder = new TextDecoder()
@@ -73,24 +64,53 @@ function writtenTo(body: ReadableStream<Uint8Array>) {
 
 type Written = ReturnType<typeof writtenTo>
 
-const encoderFor = (bus: Bus, { take }: Written, followed: readonly string[]): EventEncoder => ({
-  opening: take(),
-  encode(events, missed) {
-    publish(bus, new Set([...urisOf(events), ...(missed ? followed : [])]), missed !== undefined)
-    return take()
-  },
-  end: () => '',
-})
+/** What the SDK writes for a changed resource. */
+type Notice = (uri: string) => string
 
-function streamOf(
+/**
+ * Learned from one, because the SDK compares each URI with all that the stream listens to. `first`:
+ * the one that it finds first.
+ */
+async function noticeOf(bus: Bus, { take }: Written, first: string): Promise<Notice | undefined> {
+  bus.publish({ kind: 'resource_updated', uri: first })
+  const said = await take()
+  const quoted = JSON.stringify(first)
+  const at = said.indexOf(quoted)
+  if (at < 0) return undefined
+  const [before, behind] = [said.slice(0, at), said.slice(at + quoted.length)]
+  return (uri) => before + JSON.stringify(uri) + behind
+}
+
+/**
+ * The list contains sizes and times, so it changes with every event. Missed events may concern any
+ * resource.
+ */
+async function encoderFor(bus: Bus, written: Written, turn: Turn): Promise<EventEncoder> {
+  const opening = await written.take()
+  const followed = new Set(followedBy(turn))
+  const [first] = followed
+  const notice = first === undefined ? undefined : await noticeOf(bus, written, first)
+  return {
+    opening,
+    async encode(events, missed) {
+      const changed = new Set(urisOf(events))
+      if (missed || changed.size > 0) bus.publish({ kind: 'resources_list_changed' })
+      const updated = notice ? [...(missed ? followed : changed.intersection(followed))] : []
+      return updated.map((uri) => notice?.(uri)).join('') + (await written.take())
+    },
+    end: () => '',
+  }
+}
+
+async function streamOf(
   call: Call,
   turn: Turn,
   start: Start,
   bus: Bus,
   written: Written,
   end: () => Promise<void>,
-): TextStream {
-  const encoder = encoderFor(bus, written, followedBy(turn))
+): Promise<TextStream> {
+  const encoder = await encoderFor(bus, written, turn)
   const { pieces, close } = follow(call, turn.home, turn.identity, start, encoder)
   async function* whole(): AsyncGenerator<string> {
     yield* pieces
@@ -118,8 +138,7 @@ async function listen(call: Call, turn: Turn, request: Request): Promise<Answer>
   const isStream = response.headers.get('content-type') === 'text/event-stream'
   if (!isStream || !response.body) return answer(call, response.status, await response.text())
   const written = writtenTo(response.body)
-  const stream = streamOf(call, turn, start, bus, written, handler.close)
-  return eventStream(call, stream)
+  return eventStream(call, await streamOf(call, turn, start, bus, written, handler.close))
 }
 
 /** What the SDK checks besides the message. */

@@ -1,9 +1,15 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { type Broadcast, createBroadcast, type StreamTimings } from '../../src/gateway/broadcast.ts'
+import {
+  type Broadcast,
+  createBroadcast,
+  SERVED,
+  type StreamTimings,
+} from '../../src/gateway/broadcast.ts'
 import { StoreUnavailable } from '../../src/store/port/errors.ts'
 import type { GatewayStore } from '../../src/store/port/gateway.ts'
 import { engines, openService, type TestService } from '../harness.ts'
+import { mostInATurn } from '../per-turn.ts'
 
 const NEVER_MS = 60_000
 const HEARTBEAT = ':\n\n'
@@ -62,6 +68,22 @@ describe.each(engines)('broadcast on $name', (engine) => {
     const fresh = [await leave('4'), await leave('5')]
     broadcast.lookAgain()
     expect(await heard).toEqual([...missed.sort(), ...fresh])
+  })
+
+  test('an entry is told to a few listeners in each turn, and to all', async () => {
+    watch({ maxListeners: 200 })
+    const last = await service.store.lastArrival()
+    const listeners = Array.from({ length: 100 }, () => broadcast.follow(start, last))
+    const heard = listeners.map(({ events }) => events.next())
+    for (let turns = 0; turns < 20; turns++) await turn()
+    const most = await mostInATurn(async (count) => {
+      await leave('for all')
+      broadcast.lookAgain()
+      const counted = heard.map((each) => each.finally(() => count(1)))
+      for (const { value } of await Promise.all(counted)) expect(value).toContain('for all')
+    })
+    expect(most).toBeLessThanOrEqual(SERVED)
+    for (const { leave } of listeners) leave()
   })
 
   test('what another process left is found by looking', async () => {

@@ -1,6 +1,6 @@
 /** Memories as resources, and who is told that they changed. */
 import type { Client } from '@modelcontextprotocol/client'
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { hashToken } from '../../src/pipeline/tokens.ts'
 import { StoreUnavailable } from '../../src/store/port/errors.ts'
 import { appBeside, type Born, embedded, openService, type TestService, write } from '../harness.ts'
@@ -157,6 +157,22 @@ describe('a client of today', () => {
     await subscription.close()
     app.stopAccepting()
     await few.close()
+  })
+
+  test('is matched with what changed, and not with all that it listens to', async () => {
+    const uris = Array.from({ length: 3_200 }, (_, n) => `memory:///k${n}`)
+    const heard = changesOf(client)
+    const subscription = await client.listen({ resourceSubscriptions: uris })
+    const searched = vi.spyOn(Array.prototype, 'includes')
+    onTestFinished(() => searched.mockRestore())
+    const operations = Array.from({ length: 100 }, (_, n) => ({
+      write: { key: `k${3_000 + n}`, text: 'x', expectedVersion: 0 },
+    }))
+    await service.call('POST', '/api/agents/me/batch', { token: born.token, body: { operations } })
+    expect((await heard(100)).toSorted()).toEqual(uris.slice(3_000, 3_100).toSorted())
+    const lists = searched.mock.contexts as unknown[][]
+    expect(lists.filter(({ length }) => length === uris.length)).toEqual([])
+    await subscription.close()
   })
 
   test('is told of nothing out of the reach of its key', async () => {
