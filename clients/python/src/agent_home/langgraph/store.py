@@ -27,6 +27,7 @@ from .. import AgentHome, AsyncAgentHome, wire
 from ..calls import Op, call
 from ..fitting import require_prefix
 from .items import Items, Namespace
+from .plain import plain
 from .sides import async_home, sync_home
 
 _LONGEST_PREFIX = 20
@@ -127,7 +128,7 @@ class AgentHomeStore(BaseStore):
             validate_op_namespace(op)
             if isinstance(op, PutOp):
                 # The last of each name counts.
-                puts[op.namespace, op.key] = op
+                puts[op.namespace, op.key] = _as_kept(op)
                 results.append(None)
             elif isinstance(op, GetOp):
                 results.append((yield from self._items.get(op.namespace, op.key)))
@@ -144,7 +145,7 @@ class AgentHomeStore(BaseStore):
 
     def _search(self, op: SearchOp, embed: Any) -> Op[builtins.list[SearchItem]]:
         """What answers the query first; the others behind, without a score."""
-        asked = op.filter or {}
+        asked = plain(op.filter or {})
 
         def is_wanted(item: Item) -> bool:
             return all(_agrees(item.value.get(name), value) for name, value in asked.items())
@@ -192,6 +193,10 @@ class AgentHomeStore(BaseStore):
         conditions = op.match_conditions or ()
         met = (each for each in every if all(_fits(one, each) for one in conditions))
         return sorted({each[: op.max_depth] for each in met})[op.offset : op.offset + op.limit]
+
+
+def _as_kept(op: PutOp) -> PutOp:
+    return op if op.value is None else op._replace(value=plain(op.value))
 
 
 def _scored(item: Item, score: float | None) -> SearchItem:
