@@ -36,7 +36,8 @@ async function start([name = 'serve', ...args]: readonly string[]): Promise<void
 
 process.umask(PRIVATE)
 start(process.argv.slice(2)).catch(async (error: unknown) => {
-  const { advice } = await import('./cli/advice.ts')
-  process.stderr.write(`${advice(error) ?? (error as Error).stack}\n`)
-  process.exit(1)
+  const { errorText } = await import('./cli/failure.ts')
+  const { text, exit } = await errorText(error, false)
+  process.stderr.write(text)
+  process.exit(exit)
 })

@@ -8,7 +8,11 @@ import { listen, type Patience } from './http/server.ts'
 import { openStore } from './store/open.ts'
 import type { Progress, Store } from './store/port/store.ts'
 
-export type Given = Pick<Parts, 'clock' | 'random'> & { readonly patience?: Patience }
+export type Given = Pick<Parts, 'clock' | 'random'> & {
+  readonly patience?: Patience
+  /** The log is lines of JSON on a terminal, too. */
+  readonly asJson?: boolean
+}
 
 export interface Service {
   readonly log: Logger
@@ -29,16 +33,16 @@ const READABLE: PrettyOptions = {
   sync: true,
 }
 
-async function createLog(level: Config['LOG_LEVEL']): Promise<Logger> {
+async function createLog(level: Config['LOG_LEVEL'], isShown: boolean): Promise<Logger> {
   // Lines for a reader that is gone could block the exit forever.
-  if (!process.stdout.isTTY) return pino({ level }, pino.destination({ sync: true }))
+  if (!isShown) return pino({ level }, pino.destination({ sync: true }))
   const { default: pretty } = await import('pino-pretty')
   return pino({ level, base: null }, pretty(READABLE))
 }
 
-function announce(log: Logger, url: string, store: Store): void {
+function announce(log: Logger, url: string, store: Store, isShown: boolean): void {
   const next = `curl -s ${url}/api/agents/preview`
-  if (!process.stdout.isTTY) {
+  if (!isShown) {
     log.info({ url, data: store.location, next }, 'listening')
     return
   }
@@ -88,10 +92,11 @@ const preparingSearch = (store: Store): Store => ({
 })
 
 /** Rejects if it cannot serve; `advice` says what to do. */
-export async function serve({ clock, random, patience }: Given): Promise<Service> {
+export async function serve({ clock, random, patience, asJson }: Given): Promise<Service> {
   const config = loadConfig()
-  const log = await createLog(config.LOG_LEVEL)
-  const progress = tellProgress(log, process.stderr.isTTY ? process.stderr : undefined)
+  const isShown = process.stdout.isTTY && !asJson
+  const log = await createLog(config.LOG_LEVEL, isShown)
+  const progress = tellProgress(log, process.stderr.isTTY && !asJson ? process.stderr : undefined)
   const opened = await openStore(config.DATABASE_URL, clock(), boundsOf(config), progress)
   const store = preparingSearch(opened)
   const app = createApp({ config, store, clock, random, log })
@@ -106,7 +111,12 @@ export async function serve({ clock, random, patience }: Given): Promise<Service
   return {
     log,
     announce() {
-      announce(log, addressOfService({ ...config, HOST: server.host, PORT: server.port }), store)
+      announce(
+        log,
+        addressOfService({ ...config, HOST: server.host, PORT: server.port }),
+        store,
+        isShown,
+      )
       for (const warning of store.warnings) log.warn(warning)
     },
     whenRefused: (tell) => store.whenRefused?.(tell),

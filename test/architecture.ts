@@ -18,6 +18,7 @@ export interface Measured {
 /** What each engine of the store may import. */
 const OF_AN_ENGINE: readonly string[] = [
   'uuid',
+  'directories',
   'keyed-queue',
   'turns',
   'store/port',
@@ -75,6 +76,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   symbols: [],
   time: [],
   uuid: [],
+  directories: [],
   json: [],
   'keyed-queue': [],
   turns: [],
@@ -145,6 +147,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   ],
   'web/browser': [],
   cli: [
+    'directories',
     'config',
     'merge-lines',
     'pipeline',

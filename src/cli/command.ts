@@ -1,5 +1,6 @@
 /** The declaration of a command, for parsing, help, completion and execution. */
 import type { Exit } from './exit-codes.ts'
+import type { Facts } from './failure.ts'
 import type { Terminal } from './terminal.ts'
 
 export interface Parameter {
@@ -23,12 +24,22 @@ export interface Option {
 }
 
 /** The parsed arguments, under the declared names. */
-export interface Given {
+export interface Arguments {
   /** One per parameter; undefined if omitted. */
   readonly args: readonly (string | undefined)[]
   /** The values of given options. */
   readonly options: Readonly<Record<string, string | undefined>>
   readonly flags: ReadonlySet<string>
+}
+
+/** Says something beside the result, on standard error: a sentence, or with `--json` a line of JSON. */
+export type Notice = (sentence: string, facts?: Facts) => void
+
+/** The parsed arguments, and how to speak with the person while the command runs. */
+export interface Given extends Arguments {
+  readonly notice: Notice
+  /** Asks a question. Throws Failure unless the answer is yes, or `--yes` was given. */
+  readonly confirm: (question: string) => Promise<void>
 }
 
 /** The result of a command. */
@@ -55,8 +66,8 @@ export interface Command {
   readonly details?: string
   readonly parameters?: readonly Parameter[]
   readonly options?: readonly Option[]
-  /** It has no output for programs. */
-  readonly plain?: boolean
+  /** What it destroys or revokes cannot be brought back: it asks first, unless `--yes` is given. */
+  readonly destroys?: true
   /** Loads only what this command needs. */
   readonly load: () => Promise<Run>
 }

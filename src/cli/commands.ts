@@ -10,7 +10,6 @@ const grouped = (group: string, table: readonly Ungrouped[]): readonly Command[]
 const serve: Ungrouped = {
   name: 'serve',
   summary: 'start the service; the default command',
-  plain: true,
   load: async () => (await import('./serve.ts')).serveCommand,
 }
 
@@ -20,7 +19,6 @@ const completion: Ungrouped = {
   details:
     'Prints a script for bash, zsh or fish, which runs agent-home for each completion. For bash: source <(agent-home completion bash). For zsh and fish: save it where the shell looks for completions.',
   parameters: [{ name: 'SHELL', completes: ['bash', 'zsh', 'fish'] }],
-  plain: true,
   load: async () => completionCommand,
 }
 

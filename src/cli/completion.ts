@@ -51,8 +51,12 @@ function argumentsOf(command: Command, before: readonly string[], begun: string)
 /** What can follow, as the stubs read it: a line for each word, with its summary after a tab. */
 export function complete(words: readonly string[], table: readonly Command[]): string {
   const [before, begun] = [words.slice(0, -1), words.at(-1) ?? '']
-  const command = table.find(({ name }) => startsWith(before, name.split(' ')))
-  const follows = command ? argumentsOf(command, before, begun) : nextWords(before, table)
+  // `profiles remove` comes after `profiles`, which is a command too.
+  const command = table.findLast(({ name }) => startsWith(before, name.split(' ')))
+  const next = nextWords(before, table)
+  const isOption = begun.startsWith('-')
+  const follows =
+    command && (isOption || next.length === 0) ? argumentsOf(command, before, begun) : next
   if (follows === 'files') return `${FILES}\n`
   const fitting = follows.filter(({ word }) => word.startsWith(begun))
   return fitting.map(({ word, summary }) => `${word}\t${summary}\n`).join('')

@@ -1,10 +1,22 @@
 /** Failures of a command, and their exit codes. */
 import { EXIT, type Exit } from './exit-codes.ts'
 
-type Facts = Readonly<Record<string, string | number>>
+export type Facts = Readonly<Record<string, string | number>>
 
 interface FailureOptions extends ErrorOptions {
   readonly facts?: Facts
+}
+
+/** The `code` of a failure that names none of its own. */
+const CODES: Readonly<Record<Exit, string>> = {
+  [EXIT.done]: 'done',
+  [EXIT.failed]: 'failed',
+  [EXIT.usage]: 'usage',
+  [EXIT.conflict]: 'conflict',
+  [EXIT.missing]: 'not_found',
+  [EXIT.refused]: 'refused',
+  [EXIT.later]: 'unavailable',
+  [EXIT.unread]: 'unread',
 }
 
 /** An expected failure: only its message is shown. */
@@ -16,7 +28,7 @@ export class Failure extends Error {
   constructor(exit: Exit, message: string, { facts = {}, ...options }: FailureOptions = {}) {
     super(message, options)
     this.exit = exit
-    this.facts = facts
+    this.facts = { code: CODES[exit], ...facts }
   }
 }
 
@@ -24,11 +36,25 @@ export const usage = (message: string): Failure => new Failure(EXIT.usage, messa
 
 export const missing = (message: string): Failure => new Failure(EXIT.missing, message)
 
-/** The message, with a stack trace if it was unexpected. */
+/** What is told of an error: with a stack trace if it was unexpected. */
 export async function explain(
   error: unknown,
-): Promise<{ message: string; exit: Exit; facts?: Facts }> {
+): Promise<{ message: string; exit: Exit; facts: Facts }> {
   if (error instanceof Failure) return error
   const { advice } = await import('./advice.ts')
-  return { message: advice(error) ?? String((error as Error).stack), exit: EXIT.failed }
+  const { message, code } = advice(error) ?? {
+    message: String((error as Error).stack),
+    code: 'unexpected',
+  }
+  return { message, exit: EXIT.failed, facts: { code } }
+}
+
+/** The error of a command as standard error shows it. */
+export async function errorText(
+  error: unknown,
+  asJson: boolean,
+): Promise<{ text: string; exit: Exit }> {
+  const { message, exit, facts } = await explain(error)
+  const text = asJson ? JSON.stringify({ error: message, ...facts, exit }) : message
+  return { text: `${text}\n`, exit }
 }

@@ -1,19 +1,27 @@
 /** Parses a command line. */
 import { CommanderError, Command as Parser, Option as ParserOption } from 'commander'
 import { VERSION } from '../version.ts'
-import type { Command, Given, Option, Parameter } from './command.ts'
+import type { Arguments, Command, Option, Parameter } from './command.ts'
 import { EXIT, type Exit } from './exit-codes.ts'
+import { type Failure, usage } from './failure.ts'
 import type { Terminal } from './terminal.ts'
 
 type Parsed =
-  | { readonly command: Command; readonly given: Given }
+  | { readonly command: Command; readonly given: Arguments }
   /** Help, the version or an error was printed. */
   | { readonly exit: Exit }
 
+const INCOMPLETE = 'The command is incomplete: --help lists the commands.'
+
 const JSON_OPTION: Option = { name: 'json', summary: 'print JSON' }
 
-export const optionsOf = ({ options = [], plain }: Command): readonly Option[] =>
-  plain ? options : [...options, JSON_OPTION]
+const YES_OPTION: Option = { name: 'yes', summary: 'do not ask for confirmation' }
+
+export const optionsOf = ({ options = [], destroys }: Command): readonly Option[] => [
+  ...options,
+  ...(destroys ? [YES_OPTION] : []),
+  JSON_OPTION,
+]
 
 const argumentOf = ({ name, optional }: Parameter): string => (optional ? `[${name}]` : `<${name}>`)
 
@@ -23,7 +31,7 @@ function parserOption({ name, value, summary, choices, required }: Option): Pars
   return option.makeOptionMandatory(required === true)
 }
 
-function givenOf(command: Command, args: readonly string[], parser: Parser): Given {
+function givenOf(command: Command, args: readonly string[], parser: Parser): Arguments {
   const options: Record<string, string> = {}
   const flags = new Set<string>()
   for (const each of optionsOf(command)) {
@@ -43,7 +51,7 @@ function parentOf(root: Parser, words: readonly string[], group: string): Parser
   return parent.summary([parent.summary(), second].filter(Boolean).join(', '))
 }
 
-function add(root: Parser, command: Command, chosen: (given: Given) => void): void {
+function add(root: Parser, command: Command, chosen: (given: Arguments) => void): void {
   const words = command.name.split(' ')
   const parser = parentOf(root, words, command.group).command(words.at(-1) ?? '')
   if (words.length === 1) parser.helpGroup(command.group)
@@ -56,26 +64,31 @@ function add(root: Parser, command: Command, chosen: (given: Given) => void): vo
   })
 }
 
-function rootParser({ say, tell }: Terminal): Parser {
+function rootParser({ say, tell }: Terminal, asJson: boolean): Parser {
   return new Parser('agent-home')
     .description('A private home for AI agents: versioned memories, and an open gateway.')
     .usage('[command] [options]')
     .version(VERSION)
-    .configureOutput({ writeOut: say, writeErr: tell })
+    .configureOutput({ writeOut: say, writeErr: asJson ? () => {} : tell })
     .helpCommand('help [command]', 'describe a command')
     .configureHelp({ subcommandTerm: (each) => each.name() })
     .showHelpAfterError('Use --help for a list of commands and options.')
     .exitOverride()
 }
 
-/** Prints the error, or the requested help. */
+/** The sentence of the parser, of which `(outputHelp)` is none. */
+const usageOf = ({ code, message }: CommanderError): Failure =>
+  usage(code === 'commander.help' ? INCOMPLETE : message.replace(/^error: /, ''))
+
+/** Prints the error, or the requested help. With `asJson` it throws Failure instead of printing. */
 export function parse(
   words: readonly string[],
   table: readonly Command[],
   terminal: Terminal,
+  asJson: boolean,
 ): Parsed {
   let parsed: Parsed | undefined
-  const root = rootParser(terminal)
+  const root = rootParser(terminal, asJson)
   for (const command of table) {
     add(root, command, (given) => {
       parsed = { command, given }
@@ -85,7 +98,9 @@ export function parse(
     root.parse(words, { from: 'user' })
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error
-    return { exit: error.exitCode === 0 ? EXIT.done : EXIT.usage }
+    if (error.exitCode === 0) return { exit: EXIT.done }
+    if (asJson) throw usageOf(error)
+    return { exit: EXIT.usage }
   }
   return parsed ?? { exit: EXIT.usage }
 }

@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto'
 import nodeModule from 'node:module'
 import { setFlagsFromString } from 'node:v8'
 import { type Given, serve } from '../serve.ts'
+import type { Arguments } from './command.ts'
 
 const POOL_BYTES = 4_096
 
@@ -25,11 +26,15 @@ export function pooled(source: Random): Random {
   }
 }
 
-export const serveCommand = (): Promise<undefined> => servePatiently({})
+export const serveCommand = (given?: Arguments): Promise<undefined> =>
+  servePatiently({}, given?.flags.has('json'))
 
 /** Runs until the process ends. `patience`: overrides the server's deadlines. */
-export async function servePatiently(patience: NonNullable<Given['patience']>): Promise<undefined> {
-  const given = { clock: Date.now, random: pooled(randomBytes), patience }
+export async function servePatiently(
+  patience: NonNullable<Given['patience']>,
+  asJson = false,
+): Promise<undefined> {
+  const given = { clock: Date.now, random: pooled(randomBytes), patience, asJson }
   const { log, announce, whenRefused, stop } = await serve(given)
   let stopping = false
   const drain = (because: object, code = 0) => {

@@ -11,6 +11,7 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
+import { makeDirectories } from '../directories.ts'
 import { EXIT } from './exit-codes.ts'
 import { Failure } from './failure.ts'
 import type { Terminal } from './terminal.ts'
@@ -30,7 +31,7 @@ export function rename(from: string, to: string): void {
 
 /** Replaces a file that only its owner reads, by this value as JSON. */
 export function writeJson(path: string, value: unknown): void {
-  mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
+  makeDirectories(dirname(path), 0o700)
   const beside = `${path}.${process.pid}.part`
   writeFileSync(beside, `${JSON.stringify(value, null, 2)}\n`, { mode: 0o600, flush: true })
   rename(beside, path)

@@ -26,6 +26,18 @@ function askSecretly(question: string): Promise<string> {
   })
 }
 
+/** The answer is shown by the system's own line editing. */
+async function ask(question: string): Promise<string> {
+  const lines = createInterface({ input: process.stdin, terminal: false })
+  process.stderr.write(question)
+  try {
+    for await (const line of lines) return line
+    return ''
+  } finally {
+    lines.close()
+  }
+}
+
 export interface Terminal {
   /** Standard output: the result. */
   readonly say: (text: string) => void
@@ -39,6 +51,8 @@ export interface Terminal {
   readonly input: AsyncIterable<Uint8Array>
   /** Whether standard input is a terminal. */
   readonly isTyped: boolean
+  /** A question; '' if the input ends. Only if `isTyped`. */
+  readonly ask: (question: string) => Promise<string>
   /** A prompt without echo. Only if `isTyped`. */
   readonly askSecretly: (question: string) => Promise<string>
   /**
@@ -88,6 +102,7 @@ export function processTerminal(): Terminal {
     isWatched: process.stderr.isTTY === true,
     input: process.stdin,
     isTyped: process.stdin.isTTY === true,
+    ask,
     askSecretly,
     whenStopped,
   }

@@ -1,14 +1,14 @@
 /** A command line: what is parsed, what is shown, and the code that it ends with. */
 import { readFileSync } from 'node:fs'
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import packageJson from '../../package.json' with { type: 'json' }
-import type { Command, Given } from '../../src/cli/command.ts'
+import type { Arguments, Command } from '../../src/cli/command.ts'
 import { commands } from '../../src/cli/commands.ts'
 import { Failure, missing } from '../../src/cli/failure.ts'
 import { ConfigError } from '../../src/config.ts'
 import { StoreRefused } from '../../src/store/port/errors.ts'
 import { VERSION } from '../../src/version.ts'
-import { speak } from './spoken.ts'
+import { speak, terminalOf } from './spoken.ts'
 
 const group = 'Tried:'
 
@@ -28,12 +28,14 @@ const failing = (error: Error): Command =>
   })
 
 /** The command, and what it is given when it is called so. */
-async function given(more: Partial<Command>, ...words: string[]): Promise<Given | undefined> {
-  let seen: Given | undefined
-  const load: Command['load'] = async () => async (was) => {
-    seen = was
-    return undefined
-  }
+async function given(more: Partial<Command>, ...words: string[]): Promise<Arguments | undefined> {
+  let seen: Arguments | undefined
+  const load: Command['load'] =
+    async () =>
+    async ({ args, options, flags }) => {
+      seen = { args, options, flags }
+      return undefined
+    }
   await speak(['try', ...words], [says('try', { ...more, load })])
   return seen
 }
@@ -97,17 +99,21 @@ test.each([
 })
 
 test.each([
-  [missing('No such thing.'), 4, 'No such thing.'],
-  [new Failure(3, 'It changed.'), 3, 'It changed.'],
-  [new StoreRefused('It is held.'), 1, 'It is held.'],
-  [new ConfigError('PORT: no'), 1, 'PORT: no'],
-])('what was foreseen (%s) is one sentence and a code', async (error, exit, sentence) => {
+  [missing('No such thing.'), 4, 'not_found', 'No such thing.'],
+  [new Failure(3, 'It changed.'), 3, 'conflict', 'It changed.'],
+  [new StoreRefused('It is held.'), 1, 'database_refused', 'It is held.'],
+  [new ConfigError('PORT: no'), 1, 'configuration_invalid', 'PORT: no'],
+  [
+    Object.assign(new Error('no'), { syscall: 'mkdir', code: 'EACCES' }),
+    ...[1, 'EACCES', 'The system does not allow it: no'],
+  ] as const,
+])('what was foreseen (%s) is one sentence and a code', async (error, exit, code, sentence) => {
   const table = [failing(error)]
   expect(await speak(['fail'], table)).toEqual({ code: exit, stdout: '', stderr: `${sentence}\n` })
   const { stderr, stdout } = await speak(['fail', '--json'], table)
   expect({ stdout, stderr: JSON.parse(stderr) }).toEqual({
     stdout: '',
-    stderr: { error: sentence, exit },
+    stderr: { error: sentence, code, exit },
   })
 })
 
@@ -115,6 +121,77 @@ test('what nobody foresaw shows where it happened', async () => {
   const { code, stderr } = await speak(['fail'], [failing(new Error('odd'))])
   expect(code).toBe(1)
   expect(stderr).toMatch(/Error: odd\n +at .*run\.test\.ts/)
+  const told = JSON.parse((await speak(['fail', '--json'], [failing(new Error('odd'))])).stderr)
+  expect(told).toMatchObject({ code: 'unexpected', exit: 1 })
+})
+
+test.each(commands)('$name takes --json, and tells a fault of usage in JSON', async ({ name }) => {
+  const { code, stdout, stderr } = await speak([...name.split(' '), '--json', '--nonsense'])
+  expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
+  const error = expect.stringMatching(/^(unknown|required) option '--/)
+  expect(JSON.parse(stderr)).toEqual({ error, code: 'usage', exit: 2 })
+})
+
+test('the words before a command and half a command are faults in JSON, too', async () => {
+  for (const words of [['nonsense'], ['keys'], ['read'], ['list', '--order', 'x']]) {
+    const { code, stderr } = await speak([...words, '--json'])
+    expect({ code, told: JSON.parse(stderr) }).toMatchObject({ code: 2, told: { code: 'usage' } })
+  }
+})
+
+/** With arguments that are valid, so that nothing but the question stops them. */
+const DESTROYING: Readonly<Record<string, readonly string[]>> = {
+  erase: ['plan', '--all'],
+  rotate: [],
+  'keys revoke': ['019a9c5e-7c00-7d6a-8f00-5b1f0a2b3c4d'],
+  'profiles remove': ['nobody'],
+  'gateway remove': ['019a9c5e-7c00-7d6a-8f00-5b1f0a2b3c4d'],
+  'operator-key': ['019a9c5e-7c00-7d6a-8f00-5b1f0a2b3c4d'],
+}
+
+describe('what cannot be brought back is asked for first', () => {
+  const destroying = commands.filter(({ destroys }) => destroys)
+  const wordsOf = ({ name, options = [] }: Command): string[] => [
+    ...name.split(' '),
+    ...(DESTROYING[name] ?? []),
+    ...(options.some((each) => each.name === 'token') ? ['--token', 'aho_x'] : []),
+  ]
+
+  test('by each of these commands', () => {
+    expect(destroying.map(({ name }) => name).toSorted()).toEqual(
+      Object.keys(DESTROYING).toSorted(),
+    )
+  })
+
+  test.each(destroying)('$name, and without a terminal it is not done', async (command) => {
+    const { code, stdout, stderr } = await speak([...wordsOf(command), '--json'])
+    expect({ code, stdout, told: JSON.parse(stderr) }).toMatchObject({
+      ...{ code: 2, stdout: '', told: { code: 'not_confirmed', exit: 2 } },
+    })
+    expect(JSON.parse(stderr).error).toMatch(/\?.* confirm with --yes\.$/)
+  })
+
+  test.each(destroying)('$name, and another answer than yes is no', async (command) => {
+    const asked: string[] = []
+    const ask = async (question: string) => {
+      asked.push(question)
+      return 'no'
+    }
+    const told = await speak(wordsOf(command), commands, terminalOf({ isTyped: true, ask }))
+    expect(told).toEqual({ code: 2, stdout: '', stderr: 'Nothing was done.\n' })
+    expect(asked).toEqual([expect.stringMatching(/\?.* Type yes to go on: $/)])
+  })
+
+  test('a yes is enough, and with --yes nobody is asked', async () => {
+    const load: Command['load'] = async () => async (given) => {
+      await given.confirm('Sure?')
+      return { value: {}, text: 'done\n' }
+    }
+    const table = [says('end', { destroys: true, load })]
+    const typed = terminalOf({ isTyped: true, ask: async () => ' Yes\n' })
+    expect((await speak(['end'], table, typed)).stdout).toBe('done\n')
+    expect((await speak(['end', '--yes'], table)).stdout).toBe('done\n')
+  })
 })
 
 test('help tells of every command, and each of its own', async () => {

@@ -23,6 +23,7 @@ export function terminalOf(overrides: Partial<Terminal> = {}, typed = ''): () =>
     isShown: false,
     isWatched: false,
     isTyped: false,
+    ask: () => Promise.reject(new Error('nobody is there to be asked')),
     askSecretly: () => Promise.reject(new Error('nobody is there to be asked')),
     input: (async function* () {
       yield Buffer.from(typed)

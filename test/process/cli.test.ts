@@ -122,7 +122,7 @@ describe.concurrent('codes', () => {
     await closed.kill('SIGTERM')
     const { code, output } = await run('read', 'plan', '--url', closed.url)
     expect(code).toBe(6)
-    expect(output).toMatch(/^Nobody answers at this address\..*\n$/)
+    expect(output).toMatch(/^(Waiting \d+ s.*\n)*Nobody answers at this address\..*\n$/)
   })
 
   test('a token is in no message', async () => {

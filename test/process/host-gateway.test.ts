@@ -35,7 +35,7 @@ test.concurrent.each(places)(
     const listed = await run(options, 'gateway', 'list', '--json')
     const { entries } = JSON.parse(listed.stdout) as { entries: { id: string; text: string }[] }
     expect(entries.map(({ text }) => text)).toEqual(['a trace', rude, 'first'])
-    const removed = await run(options, 'gateway', 'remove', entries[1]?.id ?? '')
+    const removed = await run(options, 'gateway', 'remove', entries[1]?.id ?? '', '--yes')
     expect(removed).toMatchObject({ code: 0, stdout: `Removed ${entries[1]?.id}.\n` })
     const { seeds } = (await (await fetch(`${server.url}/api/seeds`)).json()) as {
       seeds: unknown[]
@@ -43,10 +43,10 @@ test.concurrent.each(places)(
     expect(seeds).toMatchObject([{ text: 'first' }])
 
     await server.kill('SIGTERM')
-    const again = await run(options, 'gateway', 'remove', entries[1]?.id ?? '')
+    const again = await run(options, 'gateway', 'remove', entries[1]?.id ?? '', '--yes')
     expect(again).toMatchObject({ code: 4, stdout: '' })
     expect(again.output).toMatch(/^No entry .* in .*\.\n$/)
-    expect((await run(options, 'gateway', 'remove', entries[2]?.id ?? '')).code).toBe(0)
+    expect((await run(options, 'gateway', 'remove', entries[2]?.id ?? '', '--yes')).code).toBe(0)
     const left = await run(options, 'gateway', 'list', '--limit', '5', '--json')
     expect(JSON.parse(left.stdout).entries).toMatchObject([{ text: 'a trace' }])
   },

@@ -26,7 +26,7 @@ afterAll(async () => {
 })
 
 const operatorKey = (options: Launch, ...args: string[]) =>
-  launch({ ...options, args: ['operator-key', ...args] }).ended
+  launch({ ...options, args: ['operator-key', '--yes', ...args] }).ended
 
 const NOBODY = '019a9c5e-7c00-7d6a-8f00-5b1f0a2b3c4d'
 

@@ -55,8 +55,11 @@ The old one no longer works. The agent left the operator account that it was in,
 The agent token and named keys stay: POST /api/agents/me/keys with the new operator token ends them all.
 `
 
-export async function operatorKey({ args: [given = ''] }: Given): Promise<Report> {
+export async function operatorKey({ args: [given = ''], confirm }: Given): Promise<Report> {
   const agentId = idOf(given, NO_AGENT_ID)
+  await confirm(
+    `Replace the operator token of agent ${agentId}? The old one stops working at once.`,
+  )
   return onHost(async (host) => {
     const token = tokenFrom('operator', randomBytes(TOKEN_BYTES))
     const { outcome } = await reset(host, agentId, hashToken(token))
@@ -134,8 +137,9 @@ export async function gatewayList({ options }: Given): Promise<Report> {
   return { value: { entries: value }, text: table(HEAD, entries.map(rowOf)) }
 }
 
-export async function gatewayRemove({ args: [given = ''] }: Given): Promise<Report> {
+export async function gatewayRemove({ args: [given = ''], confirm }: Given): Promise<Report> {
   const id = idOf(given, NO_ENTRY_ID)
+  await confirm(`Remove the entry ${id} for good?`)
   return onHost(async (host) => {
     const { outcome } = await host.removeEntry(id)
     if (outcome === 'missing') throw missing(`No entry ${id} in ${host.location}.`)

@@ -64,6 +64,7 @@ export const hostCommands: readonly Ungrouped[] = [
     name: 'gateway remove',
     summary: 'remove a gateway entry',
     parameters: [{ name: 'ID' }],
+    destroys: true,
     load: async () => (await import('./data.ts')).gatewayRemove,
   },
   {
@@ -83,6 +84,7 @@ export const hostCommands: readonly Ungrouped[] = [
     details:
       'Issues a new operator token and prints it, once, on standard output: for an operator who has lost theirs, or whose token others know. The old one stops working at once. Works on the data in DATABASE_URL, whether or not the service is running.',
     parameters: [{ name: 'AGENT_ID' }],
+    destroys: true,
     load: async () => (await import('./data.ts')).operatorKey,
   },
 ]

@@ -57,6 +57,46 @@ const birth: Ungrouped = {
   load: async () => (await import('./birth.ts')).birthCommand,
 }
 
+const PROFILE: Parameter = { name: 'PROFILE' }
+
+const profiles: readonly Ungrouped[] = [
+  {
+    name: 'login',
+    summary: 'save the address of a home and a token that you have',
+    details:
+      'Asks for the token without echo, or reads it from standard input or a file, and checks it at the home before it saves both in a profile. An agent’s token and its operator’s are kept in one profile.',
+    parameters: [{ name: 'URL' }],
+    options: [
+      { name: 'profile', value: 'NAME', summary: 'name of the profile (default: default)' },
+      {
+        name: 'token-file',
+        value: 'FILE',
+        summary: 'read the token from this file; - is standard input',
+        completes: 'files',
+      },
+    ],
+    load: async () => (await import('./profile-commands.ts')).loginCommand,
+  },
+  {
+    name: 'profiles',
+    summary: 'list the saved profiles, and whose they are',
+    load: async () => (await import('./profile-commands.ts')).listProfiles,
+  },
+  {
+    name: 'profiles rename',
+    summary: 'give a profile another name',
+    parameters: [PROFILE, { name: 'NEW-NAME' }],
+    load: async () => (await import('./profile-commands.ts')).renameProfile,
+  },
+  {
+    name: 'profiles remove',
+    summary: 'remove a profile and its tokens from this computer',
+    parameters: [PROFILE],
+    destroys: true,
+    load: async () => (await import('./profile-commands.ts')).removeProfile,
+  },
+]
+
 const withToken: readonly Ungrouped[] = [
   {
     name: 'whoami',
@@ -238,7 +278,6 @@ const withToken: readonly Ungrouped[] = [
     summary: 'offer the home’s memories as MCP tools, on standard input and output',
     details:
       'For clients that start programs: forwards their messages to /mcp of the home, and its responses back. Nothing else is written to standard output.',
-    plain: true,
     load: async () => (await import('./mcp/mcp.ts')).mcpCommand,
   },
   {
@@ -276,6 +315,7 @@ const withToken: readonly Ungrouped[] = [
     name: 'keys revoke',
     summary: 'revoke a named key at once (operator)',
     parameters: [{ name: 'ID' }],
+    destroys: true,
     load: async () => (await import('./operator.ts')).revokeKey,
   },
   {
@@ -314,6 +354,7 @@ const withToken: readonly Ungrouped[] = [
       { name: 'history', summary: 'every version except the current one' },
       { name: 'versions', value: 'N,N…', summary: 'these versions, none of them current' },
     ],
+    destroys: true,
     load: async () => (await import('./operator.ts')).eraseCommand,
   },
   {
@@ -321,12 +362,14 @@ const withToken: readonly Ungrouped[] = [
     summary: 'replace the agent token, and revoke the named keys (operator)',
     details:
       'Revokes the agent token and every named key at once, and prints the new agent token. If the old one was in a profile, the new one replaces it there.',
+    destroys: true,
     load: async () => (await import('./operator.ts')).rotateCommand,
   },
 ]
 
 export const agentCommands: readonly Ungrouped[] = [
   birth,
+  ...profiles,
   ...withToken.map(({ options = [], ...command }) => ({
     ...command,
     options: [...options, ...CONNECTION],

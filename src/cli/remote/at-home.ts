@@ -8,17 +8,19 @@ import {
   VersionConflict,
 } from 'agent-home-client'
 import { type ClientConfig, loadClientConfig } from '../../config.ts'
-import type { Given } from '../command.ts'
+import type { Arguments, Given, Notice } from '../command.ts'
 import { EXIT, type Exit } from '../exit-codes.ts'
 import { Failure, missing, usage } from '../failure.ts'
 import { headsFor, isDifferentHistory } from './heads.ts'
 import { type Profile, profileOf } from './profiles.ts'
+import { sayingWaits, withSeconds } from './waiting.ts'
 
 export interface Connection {
   readonly url: string
   readonly token: string
   /** The profile that contained the token. */
   readonly profile: string | undefined
+  readonly notice: Notice
 }
 
 export const DEFAULT_PROFILE = 'default'
@@ -44,6 +46,7 @@ const nextOf = (error: HomeError): string =>
 
 const factsOf = (error: HomeError) => ({
   code: error.code,
+  ...(error.retryAfter !== undefined && { retryAfter: error.retryAfter }),
   ...(error instanceof VersionConflict && { currentVersion: error.currentVersion }),
 })
 
@@ -53,13 +56,13 @@ export async function refusing<T>(work: Promise<T>): Promise<T> {
     return await work
   } catch (error) {
     if (!(error instanceof HomeError)) throw error
-    const message = error.message + faultsOf(error) + nextOf(error)
+    const message = withSeconds(error) + faultsOf(error) + nextOf(error)
     throw new Failure(exitOf(error), message, { cause: error, facts: factsOf(error) })
   }
 }
 
 export const urlOf = (
-  { options }: Given,
+  { options }: Arguments,
   config: ClientConfig = loadClientConfig(),
   profile?: Profile,
 ): string => options.url ?? config.AGENT_HOME_URL ?? profile?.url ?? DEFAULT_URL
@@ -68,7 +71,9 @@ export const urlOf = (
 function namedProfile(name: string): Profile {
   const found = profileOf(name)
   if (!found)
-    throw missing(`There is no profile ${name}. agent-home birth --save ${name} makes one.`)
+    throw missing(
+      `There is no profile ${name}. agent-home birth --save ${name} makes one; agent-home login URL --profile ${name} keeps a token that you have.`,
+    )
   return found
 }
 
@@ -76,12 +81,13 @@ const tokenIn = (profile: Profile | undefined, who: 'agent' | 'operator'): strin
   who === 'operator' ? (profile?.operator_token ?? profile?.token) : profile?.token
 
 const NO_TOKEN =
-  'No token: set AGENT_HOME_TOKEN, or save a profile with agent-home birth --save default.'
+  'No token: set AGENT_HOME_TOKEN, or keep the one that you have: agent-home login URL. A birth makes one: agent-home birth --save default.'
 
 function fromProfile(given: Given, name: string, who: 'agent' | 'operator'): Connection {
   const profile = namedProfile(name)
   const { url = profile.url, token = tokenIn(profile, who) ?? '' } = given.options
-  return { url, token, profile: given.options.token === undefined ? name : undefined }
+  const { notice } = given
+  return { url, token, profile: given.options.token === undefined ? name : undefined, notice }
 }
 
 /**
@@ -96,18 +102,19 @@ export function connectionOf(given: Given, who: 'agent' | 'operator' = 'agent'):
   const profile = set === undefined ? profileOf(name) : undefined
   const token = set ?? tokenIn(profile, who)
   if (token === undefined) throw usage(NO_TOKEN)
-  return { url: urlOf(given, config, profile), token, profile: profile && name }
+  const { notice } = given
+  return { url: urlOf(given, config, profile), token, profile: profile && name, notice }
 }
 
 /** For what nobody waits for: a home that is away is not asked again. */
-const ONCE = { retries: 0, timeout: 5_000 }
+export const ONCE = { retries: 0, timeout: 5_000 }
 
 export const homeAt = (
-  { url, token }: Pick<Connection, 'url' | 'token'>,
+  { url, token, notice }: Omit<Connection, 'profile'>,
   options: Omit<AgentHomeOptions, 'url' | 'token'> = {},
 ): AgentHome => {
   try {
-    return new AgentHome({ ...options, url, token })
+    return new AgentHome({ ...sayingWaits(url, notice), ...options, url, token })
   } catch (error) {
     if (error instanceof TypeError) throw usage(error.message)
     throw error
@@ -124,8 +131,9 @@ async function rememberHead(connection: Connection): Promise<void> {
     await checkOnce(connection)
   } catch (error) {
     // What cannot be checked now (a paused agent, a key with a prefix) fails no command.
-    if (isDifferentHistory(error)) process.stderr.write(`${error.detail} See: agent-home check\n`)
-    else if (error instanceof Failure) process.stderr.write(`${error.message}\n`)
+    if (isDifferentHistory(error)) {
+      connection.notice(`${error.detail} See: agent-home check`, { code: error.code })
+    } else if (error instanceof Failure) connection.notice(error.message, error.facts)
   }
 }
 

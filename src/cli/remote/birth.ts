@@ -7,6 +7,7 @@ import type { Terminal } from '../terminal.ts'
 import { refusing, urlOf } from './at-home.ts'
 import { profileOf, saveProfile } from './profiles.ts'
 import { standardInput } from './text.ts'
+import { sayingWaits } from './waiting.ts'
 
 const CONSENT =
   'Ask your operator first. --operator-consent confirms that they permit the birth, and the storage of what the agent sends.'
@@ -56,7 +57,10 @@ export async function birthCommand(given: Given, terminal: Terminal): Promise<Re
   const { save } = given.options
   refuseTaken(save)
   const url = urlOf(given)
-  const born = await refusing(AgentHome.birth({ url, ...(await requestOf(given, terminal)) }))
+  const request = await requestOf(given, terminal)
+  const born = await refusing(
+    AgentHome.birth({ url, ...sayingWaits(url, given.notice), ...request }),
+  )
   if (save !== undefined) return kept(born, url, save)
   return { value: born, text: textOf(born), note: KEEP }
 }

@@ -34,7 +34,7 @@ function differentReport(error: DifferentHistory): Report {
   const facts = `  remembered: ${linkText(remembered)}\n  there:      ${linkText(found)}\n`
   const advice = error instanceof TurnedBack ? RESTORED : CHANGED
   return {
-    value: { error: code, remembered, found },
+    value: { error: code, code, remembered, found },
     text: `${detail}\n${facts}${advice}\n`,
     exit: EXIT.conflict,
   }

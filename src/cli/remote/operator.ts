@@ -1,10 +1,11 @@
 /** Commands with the operator token: pause and activate, named keys, protection, rollback, erasure. */
 import type { NamedKey } from 'agent-home-client'
 import type { Given, Report } from '../command.ts'
+import { EXIT } from '../exit-codes.ts'
 import { usage } from '../failure.ts'
 import { eventGiven, versionGiven } from '../numbers.ts'
 import { table } from '../table.ts'
-import { atHome, connectionOf, homeAt, refusing } from './at-home.ts'
+import { atHome, type Connection, connectionOf, homeAt, refusing } from './at-home.ts'
 import { carryHead } from './heads.ts'
 import { profileOf, saveProfile } from './profiles.ts'
 
@@ -47,6 +48,7 @@ export async function createKey(given: Given): Promise<Report> {
 
 export async function revokeKey(given: Given): Promise<Report> {
   const [id = ''] = given.args
+  await given.confirm(`Revoke the key ${id}?`)
   await atHome(given, (home) => home.revokeKey(id), 'operator')
   return { value: { revoked: id }, text: `The key ${id} is revoked.\n` }
 }
@@ -87,30 +89,59 @@ function erasureOf({ flags, options: { versions } }: Given): 'all' | 'history' |
   return versions.split(',').map((each) => versionGiven('--versions', each) ?? 0)
 }
 
+function erasing(key: string, which: 'all' | 'history' | readonly number[]): string {
+  if (which === 'all') return `${key} and its history`
+  return which === 'history'
+    ? `the earlier versions of ${key}`
+    : `${which.length === 1 ? 'version' : 'versions'} ${which.join(', ')} of ${key}`
+}
+
 export async function eraseCommand(given: Given): Promise<Report> {
   const [key = ''] = given.args
   const which = erasureOf(given)
+  await given.confirm(`Erase ${erasing(key, which)} for good?`)
   const erased = await atHome(given, (home) => home.erase(key, which), 'operator')
   const count = erased.versions.length
   const what = count === 1 ? '1 version' : `${count} versions`
   return { value: { erased }, text: `${what} of ${key} erased for good.\n` }
 }
 
-/** Updates the profile that the old token was in. */
-function keep(name: string | undefined, token: string): string | undefined {
-  const profile = name === undefined ? undefined : profileOf(name)
-  if (name === undefined || !profile) return undefined
-  saveProfile(name, { ...profile, token })
-  return name
+/** Where the new token is kept, in words; `failed`: it is on standard output alone. */
+interface Kept {
+  readonly profile: string | null
+  readonly note: string
+  readonly failed?: true
+}
+
+const SHOWN_ONCE = 'It is shown only once: keep it.\n'
+
+/** Updates the profile that the old token was in. The new token is nowhere else, so nothing throws. */
+async function keep({ profile: name, url, token: used }: Connection, token: string): Promise<Kept> {
+  try {
+    const profile = name === undefined ? undefined : profileOf(name)
+    const former = profile?.token === undefined ? [] : [profile.token]
+    const kept = name !== undefined && profile !== undefined
+    if (kept) saveProfile(name, { ...profile, token })
+    await carryHead(url, [...former, used], token)
+    return kept
+      ? { profile: name, note: `It is kept in the profile ${name}.\n` }
+      : { profile: null, note: SHOWN_ONCE }
+  } catch (error) {
+    const note = `It could not be saved (${(error as Error).message}). ${SHOWN_ONCE}`
+    return { profile: null, note, failed: true }
+  }
 }
 
 export async function rotateCommand(given: Given): Promise<Report> {
   const connection = connectionOf(given, 'operator')
+  await given.confirm(`Revoke the agent token and every named key at ${connection.url}?`)
   const token = await refusing(homeAt(connection).rotate())
-  const former = connection.profile === undefined ? undefined : profileOf(connection.profile)?.token
-  const kept = keep(connection.profile, token)
-  await carryHead(connection.url, [...(former ? [former] : []), connection.token], token)
-  const note = kept ? `It is kept in the profile ${kept}.\n` : 'It is shown only once: keep it.\n'
+  const { profile, note, failed } = await keep(connection, token)
   const about = 'The previous agent token and every named key are revoked. '
-  return { value: { token, profile: kept ?? null }, text: `${token}\n`, note: about + note }
+  return {
+    value: { token, profile },
+    text: `${token}\n`,
+    note: about + note,
+    ...(failed && { exit: EXIT.failed }),
+  }
 }

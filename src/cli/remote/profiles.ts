@@ -1,9 +1,9 @@
 /** The profile file with addresses and tokens, readable only for its owner. */
 import { readFileSync, statSync } from 'node:fs'
 import { homedir } from 'node:os'
-import { join } from 'node:path'
+import { isAbsolute, join } from 'node:path'
 import { z } from 'zod'
-import { type ClientConfig, loadClientConfig } from '../../config.ts'
+import { type ClientConfig, ConfigError, loadClientConfig } from '../../config.ts'
 import { EXIT } from '../exit-codes.ts'
 import { Failure } from '../failure.ts'
 import { writeJson } from '../temporary.ts'
@@ -29,8 +29,20 @@ export type Profile = z.output<typeof profile>
 
 const OF_OTHERS = 0o077
 
+const NO_HOME =
+  'There is no home directory to keep profiles in: set HOME or XDG_CONFIG_HOME to a directory.'
+
+/** Throws ConfigError where the system knows none: HOME is empty, or the user has no entry. */
+function configDirectory(): string {
+  try {
+    const home = homedir()
+    if (isAbsolute(home)) return join(home, '.config')
+  } catch {}
+  throw new ConfigError(NO_HOME)
+}
+
 export const profilesFile = ({ XDG_CONFIG_HOME }: ClientConfig = loadClientConfig()): string =>
-  join(XDG_CONFIG_HOME ?? join(homedir(), '.config'), 'agent-home', 'profiles.json')
+  join(XDG_CONFIG_HOME ?? configDirectory(), 'agent-home', 'profiles.json')
 
 /** Tokens that other users can read are not safe. */
 function refuseOpen(path: string, mode: number): void {
@@ -59,7 +71,7 @@ function parsed(path: string, text: string): z.output<typeof file> {
 }
 
 /** Throws Failure if other users can read it, or if it is invalid. */
-function readAll(path: string): ReadonlyMap<string, Profile> {
+export function readProfiles(path: string): ReadonlyMap<string, Profile> {
   const found = statSync(path, { throwIfNoEntry: false })
   if (!found) return new Map()
   refuseOpen(path, found.mode)
@@ -67,11 +79,16 @@ function readAll(path: string): ReadonlyMap<string, Profile> {
 }
 
 export const profileOf = (name: string, path = profilesFile()): Profile | undefined =>
-  readAll(path).get(name)
+  readProfiles(path).get(name)
 
 /** Written atomically and durably, since it may be the only copy of a token. */
-export function saveProfile(name: string, saved: Profile, path = profilesFile()): string {
-  const profiles = new Map(readAll(path)).set(name, saved)
+export function saveProfiles(
+  profiles: ReadonlyMap<string, Profile>,
+  path = profilesFile(),
+): string {
   writeJson(path, { profiles: Object.fromEntries(profiles) })
   return path
 }
+
+export const saveProfile = (name: string, saved: Profile, path = profilesFile()): string =>
+  saveProfiles(new Map(readProfiles(path)).set(name, saved), path)

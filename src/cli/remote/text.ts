@@ -1,13 +1,13 @@
 /** Reading and printing texts. */
 import { readFile } from 'node:fs/promises'
 import { buffer } from 'node:stream/consumers'
-import type { Given } from '../command.ts'
+import type { Arguments } from '../command.ts'
 import { usage } from '../failure.ts'
 import type { Terminal } from '../terminal.ts'
 
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
-function textIn(bytes: Uint8Array, from: string): string {
+export function textIn(bytes: Uint8Array, from: string): string {
   try {
     return decoder.decode(bytes)
   } catch {
@@ -15,7 +15,7 @@ function textIn(bytes: Uint8Array, from: string): string {
   }
 }
 
-async function bytesOf(file: string): Promise<Uint8Array> {
+export async function bytesOf(file: string): Promise<Uint8Array> {
   try {
     return await readFile(file)
   } catch (error) {
@@ -30,7 +30,7 @@ export async function standardInput({ input, isTyped, tell }: Terminal): Promise
 
 /** From an argument, a file, or standard input. */
 export async function textGiven(
-  { args, options }: Given,
+  { args, options }: Arguments,
   at: number,
   terminal: Terminal,
 ): Promise<string> {

@@ -23,6 +23,7 @@ import {
   writeSync,
 } from 'node:fs'
 import { dirname, join } from 'node:path'
+import { makeDirectories } from '../../../directories.ts'
 import { hashOf, inDirectory, isOneOf, isSame, readFile, reasonOf, Unfit } from './file.ts'
 import { type Folding, THEIRS } from './paths.ts'
 import type { Disk } from './plan.ts'
@@ -110,11 +111,11 @@ export class Folder {
     this.#holdMs = holdMs
     this.#own = join(root, OWN)
     this.#held = join(this.#own, 'held')
-    mkdirSync(root, { recursive: true })
-    mkdirSync(this.#own, { recursive: true, mode: 0o700 })
+    makeDirectories(root)
+    makeDirectories(this.#own, 0o700)
     this.#opened = lstatSync(this.#own, { bigint: true })
     if (!lstatSync(this.#own).isDirectory()) throw new Unfit(`${this.#own} is no directory.`)
-    mkdirSync(this.#held, { recursive: true, mode: 0o700 })
+    makeDirectories(this.#held, 0o700)
     this.folding = probe(this.#own)
   }
 

@@ -4,13 +4,13 @@ import {
   closeSync,
   existsSync,
   lstatSync,
-  mkdirSync,
   openSync,
   realpathSync,
   type Stats,
   statSync,
 } from 'node:fs'
 import { dirname } from 'node:path'
+import { makeDirectories } from '../../../directories.ts'
 import { StoreRefused } from '../../port/errors.ts'
 
 /** The database, its log, the log's index, and the lock files. */
@@ -56,7 +56,7 @@ function makePrivate(path: string): void {
  * beside the file itself. Throws StoreRefused if it has several hard links.
  */
 export function databaseFile(path: string): string {
-  mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
+  makeDirectories(dirname(path), 0o700)
   // Only for a new file: closing a descriptor releases all locks of this process on the file.
   if (!existsSync(path)) closeSync(openSync(path, 'a', 0o600))
   refuseSecondName(path)
