@@ -42,10 +42,11 @@ describe('the examples of the client', () => {
 
   /** On an agent of its own, with one memory. Gives what was printed. */
   async function printedBy(example: Example): Promise<string[]> {
-    const { home, operator, token } = await opened.born({ fetch: ask })
+    const { home, operator, token, operatorToken } = await opened.born({ fetch: ask })
     vi.stubEnv('AGENT_HOME_TOKEN', token)
     await home.write('plan', 'Step 1 of 3', { expectedVersion: 0 })
-    return run(example, { ...client, home, operator, url: opened.url, token, directory })
+    const urls = { url: opened.url, token, operator_token: operatorToken, directory }
+    return run(example, { ...client, home, operator, ...urls })
   }
 
   test.each(examples)('of $at comes true', async (example) => {

@@ -140,7 +140,7 @@ test('it needs no types of Node.js', async () => {
 })
 
 test('its examples compile', async () => {
-  const given = `home: AgentHome, operator: AgentHome, url: string, token: string, directory: string, console: { log(...values: unknown[]): void }`
+  const given = `home: AgentHome, operator: AgentHome, url: string, token: string, operator_token: string, directory: string, console: { log(...values: unknown[]): void }`
   const files = Object.fromEntries(
     examples.map((example, n) => {
       const own = importsOf(example).map(({ names, from }) => `import ${names} from '${from}'\n`)

@@ -2,6 +2,7 @@
 import { jsonIn, refusalIn } from './answer.ts'
 import { backoff, type Deadline, deadlineWith, wait } from './deadline.ts'
 import { HomeError, OutcomeUnknown } from './errors.ts'
+import { isLoopback, withoutProxy } from './loopback.ts'
 
 export interface TransportOptions {
   /** Where the home is, such as `http://127.0.0.1:8787`; AGENT_HOME_URL unless told. */
@@ -131,6 +132,7 @@ function requireToken(token: string): string {
 
 export class Transport {
   readonly #address: string
+  readonly #isLoopback: boolean
   readonly #token: string
   readonly #fetch: typeof globalThis.fetch
   readonly #timeout: number
@@ -144,6 +146,7 @@ export class Transport {
   /** Throws TypeError. `token`: '' where none is sent. */
   constructor(options: TransportOptions, token: string) {
     this.#address = addressOf(options.url ?? settings().AGENT_HOME_URL)
+    this.#isLoopback = isLoopback(this.#address)
     this.#token = requireToken(token)
     this.#fetch = options.fetch ?? ((...args) => globalThis.fetch(...args))
     this.#timeout = options.timeout ?? TIMEOUT_MS
@@ -221,6 +224,7 @@ export class Transport {
   #requestOf({ method = 'GET', body, upload, headers }: Ask<unknown>, signal: AbortSignal) {
     const sent = upload ?? (body && JSON.stringify(body))
     return {
+      ...(this.#isLoopback && withoutProxy()),
       method,
       signal,
       // A token goes to nobody else, and cookies are not ours to send.
