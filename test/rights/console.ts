@@ -43,11 +43,13 @@ export const consoleRights: readonly Rights[] = [
     ofHome: false,
   }),
   row('consoleBirthPage', 'GET /console/birth', { needsBirths: true }),
-  row('consoleBirth', 'POST /console/birth', {
-    budget: { name: 'births', takes: 'a birth' },
-    form: formAgain,
-    needsBirths: true,
-  }),
+  gravely(
+    row('consoleBirth', 'POST /console/birth', {
+      budget: { name: 'births', takes: 'a birth' },
+      form: formAgain,
+      needsBirths: true,
+    }),
+  ),
   row('consoleSignInPage', 'GET /console/sign-in'),
   row('consoleSignIn', 'POST /console/sign-in', { form: formAgain }),
   row('consolePasskeySignInOptions', 'GET /console/sign-in/passkey'),
@@ -64,12 +66,14 @@ export const consoleRights: readonly Rights[] = [
     budget: one('oauth'),
     offered: true,
   }),
-  row('consoleConsent', 'POST /console/consent', {
-    access: 'session',
-    budget: one('oauth'),
-    form: formAgain,
-    offered: true,
-  }),
+  gravely(
+    row('consoleConsent', 'POST /console/consent', {
+      access: 'session',
+      budget: one('oauth'),
+      form: formAgain,
+      offered: true,
+    }),
+  ),
   row('consoleAttachPage', 'GET /console/attach', { access: 'session' }),
   gravely(row('consoleAttach', 'POST /console/attach', { access: 'session', form: formAgain })),
   row('consoleAccount', 'GET /console/account', { access: 'session' }),
@@ -115,10 +119,10 @@ export const consoleRights: readonly Rights[] = [
   formOfOwner('consoleStatus', '/status', 'controls'),
   row('consoleConnect', `GET ${agents}/connect`, { access: 'owner' }),
   ofOwner('consoleConnectClient', '/connect/:client', 'reads'),
-  formOfOwner('consoleConnectKey', '/connect/:client', 'controls'),
+  gravely(formOfOwner('consoleConnectKey', '/connect/:client', 'controls')),
   gravely(formOfOwner('consoleRotate', '/key', 'controls')),
   ofOwner('consoleKeys', '/keys', 'reads'),
-  formOfOwner('consoleNewKey', '/keys', 'controls'),
+  gravely(formOfOwner('consoleNewKey', '/keys', 'controls')),
   row('consoleEndKey', `POST ${agents}/keys/end`, {
     access: 'owner',
     budget: one('controls'),

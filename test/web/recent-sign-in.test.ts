@@ -45,8 +45,9 @@ describe('a second look', () => {
 
   test('is asked for by each form that needs it', async () => {
     const { agent, get } = await later()
-    expect((await get(`${agent}/keys`)).text.match(/Your password/g)).toHaveLength(2)
-    for (const path of [`${agent}/erase`, '/console/attach']) {
+    expect((await get(`${agent}/keys`)).text.match(/Your password/g)).toHaveLength(3)
+    const paths = [`${agent}/erase`, `${agent}/connect/http`, '/console/attach', '/console/birth']
+    for (const path of paths) {
       expect((await get(path)).text).toContain('Your password')
     }
   })

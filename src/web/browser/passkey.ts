@@ -38,7 +38,8 @@ async function begin(
   try {
     if (!form.reportValidity()) return
     field.value = JSON.stringify(await answerTo(dataset.passkey, dataset.asks ?? ''))
-    form.requestSubmit()
+    // As Enter would, so that the button's own value is sent too.
+    form.requestSubmit(form.querySelector<HTMLElement>('button:not([type=button])'))
   } finally {
     if (password) password.required = required
   }

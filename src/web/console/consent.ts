@@ -22,6 +22,7 @@ import { dayOf } from '../../store/port/activity.ts'
 import type { Identity } from '../../store/port/home.ts'
 import { hidden, input, refusalNote, select, type Typed } from '../layout/fields.ts'
 import { type Html, showPage } from '../layout/page.ts'
+import { proof, recentSignIn } from './account/recent-sign-in.ts'
 import { DAY_MS } from './agent/filters.ts'
 import { takeTurn, turnField } from './agent/keys.ts'
 import { formForSignedIn, forSignedIn, withInput } from './guards.ts'
@@ -29,6 +30,10 @@ import type { Visit, Workspace } from './workspace.ts'
 
 const NEW = 'new'
 const MOST_AGENTS = 100
+
+const PASSWORD = 'password'
+
+const isAllowed = ({ decision }: Fields): boolean => decision === 'allow'
 
 const access = [
   { value: 'write', label: 'Read and write' },
@@ -80,6 +85,7 @@ ${select({ name: 'home', label: 'Home', choices }, typed)}
 ${select({ name: 'access', label: 'It may', choices: may }, typed)}
 ${input({ name: 'prefix', label: 'Only memories whose keys begin with', hint: 'Left empty: all of them.', required: false }, typed)}
 ${select({ name: 'days', label: 'How long', choices: ends, hint: 'You can end it at any time, under Keys.' }, typed)}
+${await proof(PASSWORD, visit, workspace, typed)}
 <p class="actions"><button name="decision" value="allow">Allow</button>
 <button name="decision" value="refuse" class="quiet" formnovalidate>Refuse</button></p>
 </form>`
@@ -106,6 +112,7 @@ async function show(visit: Asking, workspace: Workspace, typed: Typed): Promise<
     status: typed.refusal?.status ?? 200,
     session,
     place: 'agents',
+    scripts: ['passkey'],
     formsTo: sourceOf(pending.redirectUri),
     body: html`<div class="narrow">
 <h1>Let <bdi>${pending.client.name}</bdi> in?</h1>
@@ -176,7 +183,14 @@ export const consentForm = endpoint({
   operationId: 'consoleConsent',
   method: 'POST',
   path: paths.consent,
-  guards: [...formForSignedIn, offered, again(withInput(show)), announce('oauth'), perAddress],
+  guards: [
+    ...formForSignedIn,
+    offered,
+    again(withInput(show)),
+    announce('oauth'),
+    perAddress,
+    recentSignIn(PASSWORD, isAllowed),
+  ],
   errors: [
     ...WRITE_ERRORS,
     'invalid_body',
@@ -192,8 +206,7 @@ export const consentForm = endpoint({
     const considered = await consider(call, workspace.oauth, issuer, sent.request ?? '')
     if (considered.outcome === 'redirect') return redirect(call, considered.location)
     const { pending } = considered
-    const isAllowed = sent.decision === 'allow'
-    const location = isAllowed
+    const location = isAllowed(sent)
       ? await allow(visit, workspace, pending)
       : await decline(call, workspace.oauth, pending)
     return redirect(call, location)

@@ -20,10 +20,10 @@ export async function* forms(subject: Subject): Faults {
 }
 
 /** The session of the world is older than a password is remembered. */
-export async function* secondLooks({ row, ask }: Subject): Faults {
+export async function* secondLooks({ row, ask, world }: Subject): Faults {
   if (!row.secondLook) return
   const { refusedFields = {} } = examples[row.operationId] ?? {}
-  const { text } = await ask({ fields: refusedFields })
+  const { text } = await ask({ fields: refusedFields, as: { cookie: world.visits.mine } })
   if (!/id="(p|\w+P)assword-fault"/.test(text)) yield `${row.operationId} asks for no password`
 }
 

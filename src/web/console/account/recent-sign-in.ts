@@ -1,9 +1,11 @@
 /** A recent sign-in: before what cannot be undone, a session must prove its password or a passkey again. */
 import { html } from 'hono/html'
 import { PASSWORD_ERRORS, provePassword } from '../../../home/account.ts'
-import type { Guard } from '../../../pipeline/guard.ts'
+import type { Fields } from '../../../http/form.ts'
+import type { Facts, Guard } from '../../../pipeline/guard.ts'
 import type { Sent } from '../../../pipeline/guards/form.ts'
 import type { SignedIn } from '../../../pipeline/guards/session.ts'
+import { currentSession } from '../../../pipeline/sessions.ts'
 import type { Session } from '../../../store/port/sessions.ts'
 import { fieldProblem, input, type Typed } from '../../layout/fields.ts'
 import { type Html, nothing } from '../../layout/page.ts'
@@ -62,13 +64,19 @@ export async function proof(
   })}`
 }
 
-/** The session is stored as confirmed, also for a form that is shown again. */
-export const recentSignIn = (field: string): Guard<Workspace, Visit & Sent, SignedIn> => ({
+/**
+ * The session is stored as confirmed, also for a form that is shown again. `isGrave`: whether what
+ * was sent needs it, if one form does several things.
+ */
+export const recentSignIn = (
+  field: string,
+  isGrave: (sent: Fields) => boolean = () => true,
+): Guard<Workspace, Visit & Sent, SignedIn> => ({
   name: 'recent-sign-in',
   errors: ['invalid_body', ...PASSWORD_ERRORS, ...PASSKEY_ERRORS],
   async run({ call, session, sent }, workspace) {
     const now = workspace.clock()
-    if (isConfirmed(session, now)) return { session }
+    if (isConfirmed(session, now) || !isGrave(sent)) return { session }
     const { [field]: password, [FIELD]: text } = sent
     if (text) await provePasskey(call, workspace, session, { text, field })
     else if (!password) throw fieldProblem(field, 'must be given: nothing was changed')
@@ -77,3 +85,16 @@ export const recentSignIn = (field: string): Guard<Workspace, Visit & Sent, Sign
     return { session: { ...session, confirmedAt: now } }
   },
 })
+
+/** For a form that is open to anyone: who is not signed in has no session that could be stolen. */
+export function recentIfSignedIn(field: string): Guard<Workspace, Facts & Sent, object> {
+  const recent = recentSignIn(field)
+  return {
+    ...recent,
+    name: 'recent-if-signed-in',
+    async run(request, workspace) {
+      const session = await currentSession(request.call, workspace)
+      return session ? recent.run({ ...request, session }, workspace) : {}
+    },
+  }
+}

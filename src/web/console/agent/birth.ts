@@ -21,6 +21,7 @@ import { glyph } from '../../layout/glyphs.ts'
 import { type Html, nothing, showPage } from '../../layout/page.ts'
 import { fold } from '../../layout/parts.ts'
 import { AGENTS, agentPath, BIRTH, consolePath } from '../../layout/paths.ts'
+import { proof, recentIfSignedIn } from '../account/recent-sign-in.ts'
 import { eventsPath } from '../agent-page.ts'
 import { forAnyone, formForAnyone } from '../guards.ts'
 import type { Workspace } from '../workspace.ts'
@@ -70,20 +71,33 @@ ${input(
 )}
 </fieldset>`
 
-const form = (typed: Typed, key: string, session: Session | undefined): Html => html`<form
+/** `password` is that of an account. */
+const AGAIN = 'ownPassword'
+
+interface Shown {
+  readonly key: string
+  /** For whom the agent is to join the others. */
+  readonly session: Session | undefined
+  readonly asked: Html
+}
+
+const form = (typed: Typed, { key, session, asked }: Shown): Html => html`<form
 method="post" action="${BIRTH}" class="stack">
 ${hidden('key', key)}${consolePath(typed.values.next ?? '') ? hidden('next', typed.values.next ?? '') : nothing}
 ${nameAndPurpose(typed)}
 ${session ? nothing : account(typed)}
 ${picker(typed)}
 ${checkbox({ name: 'operatorConsent', label: CONSENT }, typed)}
+${asked}
 <button>Create agent</button>
 </form>`
 
 async function show(call: Call, workspace: Workspace, typed: Typed): Promise<Answer> {
   const session = await currentSession(call, workspace)
+  const asked = session ? await proof(AGAIN, { call, session }, workspace, typed) : nothing
   return showPage(call, workspace.secure, {
     title: 'Create an agent',
+    ...(session && { scripts: ['passkey'] }),
     status: typed.refusal?.status ?? 200,
     session,
     place: 'agents',
@@ -92,7 +106,7 @@ async function show(call: Call, workspace: Workspace, typed: Typed): Promise<Ans
 <h1>Create an agent</h1>
 <p class="lead">A private home for what one agent remembers. You get two tokens: one for the agent, one for you.${session ? ' It joins your other agents.' : ''}</p>
 ${refusalNote(typed)}
-${form(typed, formKey(undefined, workspace), session)}
+${form(typed, { key: formKey(undefined, workspace), session, asked })}
 </div>`,
   })
 }
@@ -187,6 +201,7 @@ export const birthForm = endpoint({
     again(({ call, sent }: Facts & Sent, workspace: Workspace, refusal) =>
       show(call, workspace, { values: sent, refusal: withFaults(refusal, FAULTS) }),
     ),
+    recentIfSignedIn(AGAIN),
   ],
   errors: [...WRITE_ERRORS, 'invalid_body', ...BIRTH_ERRORS],
   handle: deliver,

@@ -16,6 +16,7 @@ import { type Html, nothing } from '../../layout/page.ts'
 import { fold } from '../../layout/parts.ts'
 import { agentPath, connectPath, memoryPath } from '../../layout/paths.ts'
 import { when } from '../../layout/words.ts'
+import { proof, recentSignIn } from '../account/recent-sign-in.ts'
 import { type AgentPage, showAgentPage, tabPath } from '../agent-page.ts'
 import { agentPage } from '../endpoints.ts'
 import { costs, formForOwner, forOwner, ofAgent, withInput } from '../guards.ts'
@@ -140,6 +141,8 @@ ${body}</div>`,
   })
 }
 
+const PASSWORD = 'password'
+
 /** Before there is a key, also with the errors of the form. */
 async function showForm(visit: PanelVisit, workspace: Workspace, { values, refusal }: Typed) {
   const { call, identity, params } = visit
@@ -148,6 +151,7 @@ async function showForm(visit: PanelVisit, workspace: Workspace, { values, refus
   const typed = { values: { ...defaults, ...values }, refusal }
   return showPanel(visit, workspace, {
     status: refusal?.status ?? 200,
+    scripts: ['copy', 'passkey'],
     body: html`${refusalNote(typed)}<form method="post" action="${connectPath(identity.agentId, client.id)}" class="stack">
 ${await turnField(visit, workspace)}
 ${fold({
@@ -155,6 +159,7 @@ ${fold({
   open: refusal !== undefined,
   body: html`<div class="stack">${keyFields(typed)}</div>`,
 })}
+${await proof(PASSWORD, visit, workspace, typed)}
 <button>Make a key and show the text</button>
 </form>
 ${fold({
@@ -234,7 +239,12 @@ export const connectForm = endpoint({
   method: 'POST',
   path,
   params: ofPanel,
-  guards: [...formForOwner, again(withInput(showForm)), ...costs('controls')],
+  guards: [
+    ...formForOwner,
+    again(withInput(showForm)),
+    ...costs('controls'),
+    recentSignIn(PASSWORD),
+  ],
   errors: [
     ...WRITE_ERRORS,
     'invalid_body',

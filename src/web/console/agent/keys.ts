@@ -191,12 +191,19 @@ ${select({ name: 'access', label: 'It may', choices }, typed)}
 ${input({ name: 'prefix', label: 'Only memories whose keys begin with', hint: 'Left empty: all of them.', required: false }, typed)}
 ${input({ name: 'expiresAt', label: 'Ends on', type: 'date', hint: 'When this day begins, in UTC. Left empty: never.', required: false }, typed)}`
 
-const newKeyFields = (agentId: string, turn: Html, typed: Typed): Html => html`<form method="post"
-action="${tabPath(agentId, 'keys')}" class="stack">
-${turn}
+const newKeyFields = (
+  agentId: string,
+  shown: { readonly turn: Html; readonly asked: Html },
+  typed: Typed,
+): Html => html`<form method="post" action="${tabPath(agentId, 'keys')}" class="stack">
+${shown.turn}
 ${keyFields(typed)}
+${shown.asked}
 <button>Create key</button>
 </form>`
+
+/** Each form of the page has a field of its own for the password. */
+const NEW_KEY_PASSWORD = 'keyPassword'
 
 /** The form that was refused: each sends a field that no other has. */
 const refused = ({ values, refusal }: Typed): 'new' | 'agent' | 'operator' | undefined => {
@@ -216,6 +223,7 @@ async function showKeys(
   const { agentId } = identity
   const keys = await findKeys(workspace, identity)
   const turn = await turnField(visit, workspace)
+  const asked = await proof(NEW_KEY_PASSWORD, visit, workspace, typed)
   const open = refused(typed)
   return showAgentPage(visit, workspace, {
     tab: 'keys',
@@ -228,7 +236,7 @@ ${refusalNote(typed)}${ended ? note('good', html`<p>“<bdi>${ended}</bdi>” is
 <h2 id="named">Named keys</h2>
 <p class="dim">Further tokens of the agent, each with its own limits and revoked by itself.</p>
 ${table(agentId, keys, workspace.clock())}
-${fold({ summary: html`New key`, open: open === 'new', body: newKeyFields(agentId, turn, typed) })}
+${fold({ summary: html`New key`, open: open === 'new', body: newKeyFields(agentId, { turn, asked }, typed) })}
 </section>
 ${await risks(visit, workspace, typed, { open, turn, keys })}`,
   })
@@ -288,6 +296,7 @@ export const newKeyForm = agentForm({
   path: tabPath(':agent', 'keys'),
   budget: 'controls',
   refuse: withInput(showKeys),
+  confirm: NEW_KEY_PASSWORD,
   errors: ['key_quota_reached', 'form_sent_before'],
   async handle(visit, workspace) {
     const { identity, sent } = visit
