@@ -79,6 +79,10 @@ const schema = z.object({
   PUBLIC_URL: z
     .string()
     .refine((v) => origin(v) !== undefined, 'must be the http or https address of an agent home')
+    .refine(
+      (v) => origin(v) === undefined || URL.parse(v)?.href.replace(/\/+$/, '') === origin(v),
+      'must be scheme, host and port alone: the service is at the root of its origin',
+    )
     .transform((v) => v.replace(/\/+$/, ''))
     .optional(),
   SECURITY_CONTACT: z

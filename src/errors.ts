@@ -25,7 +25,7 @@ export const catalogue = {
     status: 400,
     title: 'The request is not valid HTTP',
     detail:
-      'Send a well-formed HTTP/1.1 request with one valid Host header. Encode the path and headers as UTF-8, without NUL.',
+      'Send a well-formed HTTP/1.1 request with one valid Host header, and the path as it is documented: without dot segments, backslashes or characters that are not percent-encoded.',
   },
   duplicate_header: {
     status: 400,

@@ -7,6 +7,7 @@ import { addressOfService, boundsOf, type Config, loadConfig } from './config.ts
 import { listen, type Patience } from './http/server.ts'
 import { openStore } from './store/open.ts'
 import type { Progress, Store } from './store/port/store.ts'
+import { VERSION } from './version.ts'
 
 export type Given = Pick<Parts, 'clock' | 'random'> & {
   readonly patience?: Patience
@@ -43,11 +44,11 @@ async function createLog(level: Config['LOG_LEVEL'], isShown: boolean): Promise<
 function announce(log: Logger, url: string, store: Store, isShown: boolean): void {
   const next = `curl -s ${url}/api/agents/preview`
   if (!isShown) {
-    log.info({ url, data: store.location, next }, 'listening')
+    log.info({ version: VERSION, url, data: store.location, next }, 'listening')
     return
   }
   process.stdout.write(
-    `\n  Agent Home is open at ${url}\n  Its data is in ${store.location}\n\n` +
+    `\n  Agent Home ${VERSION} is open at ${url}\n  Its data is in ${store.location}\n\n` +
       `  Open it in a browser, or see what a birth offers:\n    ${next}\n` +
       `  Then take the walk in the README. Stop with Ctrl+C.\n\n`,
   )

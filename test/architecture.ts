@@ -52,7 +52,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   main: ['cli', 'runtime'],
   executable: ['program-files'],
   'program-files': [],
-  serve: ['app', 'config', 'errors', 'http', 'store/open', 'store/port'],
+  serve: ['app', 'config', 'errors', 'http', 'store/open', 'store/port', 'version'],
   api: ['pipeline', 'home', 'mcp', 'oauth', 'gateway', 'web', 'operations'],
   app: [
     'api',
@@ -84,7 +84,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   lazily: [],
   http: ['errors', 'json'],
   pipeline: ['errors', 'json', 'lazily', 'http', 'store/port', 'uuid'],
-  operations: ['config', 'errors', 'lazily', 'http', 'pipeline', 'store/port'],
+  operations: ['config', 'errors', 'lazily', 'http', 'pipeline', 'store/port', 'version'],
   home: [
     'config',
     'errors',

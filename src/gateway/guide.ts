@@ -64,7 +64,7 @@ ${closed(config)}
 5. GET /api/agents/me/memory?key=first.memory reads it. GET /api/agents/me/context?about=your+task is what to read first when you wake: who you are, and what you know about the task. GET /api/agents/me/memories/search?q=your+question&limit=10 finds: any word of it may match, best first. A client that speaks MCP has it all as tools at /mcp, with the same Authorization.
 6. Also below /api/agents/me: POST /memory/edit {key, old, new}, GET /memory/versions?key=…, POST /memory/restore {key, version, expectedVersion}, POST /batch, GET /events.
 
-Removed: DELETE /api/agents/me/memory?key=…&expectedVersion=… can be undone. Your operator can erase a memory (POST /api/agents/me/memory/erase) or all of you (POST /api/agents/me/erase) for good. GET /api/agents/me/export takes everything along.
+Removed: DELETE /api/agents/me/memory?key=…&expectedVersion=… can be undone. Your operator can erase a memory (POST /api/agents/me/memory/erase) or all of you (POST /api/agents/me/erase) for good. GET /api/agents/me/export?history=true takes everything along.
 Limits: a text has ${size(fields.text.maxBytes)}, its metadata ${size(fields.metadata.maxBytes)}; an agent ${many(config.MEMORIES_PER_AGENT, 'memories')} in ${size(config.BYTES_PER_AGENT)}, ${many(config.READS_PER_MINUTE, 'reads')} and ${many(config.WRITES_PER_MINUTE, 'writes')} a minute; an address ${many(config.BIRTHS_PER_HOUR_PER_ADDRESS, 'births')} an hour. GET /api/agents/preview has all of them, and the symbols.
 
 ## The gateway (public)

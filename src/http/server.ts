@@ -75,8 +75,15 @@ function refuseUnparsed(reason: string | undefined, socket: Socket, site: Site):
 
 const LOCAL = '127.0.0.1'
 
+/** HTTP/1.0 has no Host: such a request, of a load balancer's probe, is for the address it came to. */
+function hostOf({ headers, httpVersion, socket }: IncomingMessage): string | undefined {
+  if (headers.host !== undefined || httpVersion !== '1.0') return headers.host
+  const address = (socket.localAddress ?? LOCAL).replace('::ffff:', '')
+  return `${address.includes(':') ? `[${address}]` : address}:${socket.localPort}`
+}
+
 function incomingOf(message: IncomingMessage, senders: Senders): Incoming | undefined {
-  const target = targetOf(message.headers.host, message.url ?? '')
+  const target = targetOf(hostOf(message), message.url ?? '')
   if (!target) return undefined
   return {
     host: target.host,

@@ -27,8 +27,12 @@ function split(host: string, address: string): Target {
 const MORE_THAN_HOST = /[/?#@\\\s]/
 
 const ABSOLUTE = /^https?:\/\//
+const AUTHORITY = /^https?:\/\/[^/?]*/
 
-/** Undefined if invalid. */
+/**
+ * Undefined if invalid. A path has one spelling: with dot segments, a backslash or characters to
+ * encode, a proxy's rule about a literal path would see another one than the routes.
+ */
 export function targetOf(host: string | undefined, target: string): Target | undefined {
   if (host && PLAIN_HOST.test(host) && PLAIN.test(target) && !DOT_SEGMENT.test(target)) {
     return split(host, target)
@@ -37,7 +41,9 @@ export function targetOf(host: string | undefined, target: string): Target | und
   const absolute = ABSOLUTE.test(target)
   if (!absolute && target[0] !== '/') return undefined
   const url = URL.parse(absolute ? target : `http://${host}${target}`)
-  return url && !url.username ? split(url.host, url.pathname + url.search) : undefined
+  if (!url || url.username || url.hash) return undefined
+  const path = (absolute ? target.replace(AUTHORITY, '') : target).split('?', 1)[0]
+  return url.pathname === (path || '/') ? split(url.host, url.pathname + url.search) : undefined
 }
 
 type Pair = readonly [name: string, value: string]

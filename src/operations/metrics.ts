@@ -10,6 +10,7 @@ import { answer, type Call } from '../http/call.ts'
 import { endpoint } from '../pipeline/endpoint.ts'
 import type { Guard } from '../pipeline/guard.ts'
 import type { StoreStatus } from '../store/port/store.ts'
+import { VERSION } from '../version.ts'
 import { type Operations, tag } from './operations.ts'
 
 const BUCKETS_SECONDS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5]
@@ -22,6 +23,16 @@ function remember<K, T>(create: (key: K) => T): (key: K) => T {
     known.set(key, found)
     return found
   }
+}
+
+function tellVersion(registers: Registry[]): void {
+  const build = new Gauge({
+    name: 'agent_home_build_info',
+    help: 'Always 1; the label is the version of the program.',
+    labelNames: ['version'],
+    registers,
+  })
+  build.labels(VERSION).set(1)
 }
 
 export function createMeasures(totals: () => Promise<StoreStatus>) {
@@ -41,6 +52,7 @@ export function createMeasures(totals: () => Promise<StoreStatus>) {
     buckets: BUCKETS_SECONDS,
     registers,
   })
+  tellVersion(registers)
   const agents = new Gauge({ name: 'agent_home_agents', help: 'Agents stored.', registers })
   const memories = new Gauge({ name: 'agent_home_memories', help: 'Memories stored.', registers })
   const commits = new Gauge({

@@ -129,7 +129,7 @@ describe('a bad request', () => {
     ['GET /api/agents/birth', 'method_not_allowed'],
     ['POST /api/agents/preview', 'method_not_allowed'],
     ['GET /api/agents/you', 'not_found'],
-    ['GET /api/agents/me/../../../etc/passwd', 'not_found'],
+    ['GET /api/agents/me/../../../etc/passwd', 'malformed_request'],
     ['GET /api/agents/me%00', 'malformed_request'],
     ['BREW /coffee', 'malformed_request'],
   ]

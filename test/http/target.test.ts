@@ -1,3 +1,4 @@
+import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { targetOf } from '../../src/http/target.ts'
 
@@ -6,15 +7,38 @@ describe('what a request asks for', () => {
     ['home.test', '/', '/', ''],
     ['home.test:8787', '/api/agents/me?key=a&b=%20', '/api/agents/me', 'key=a&b=%20'],
     ['127.0.0.1', '/a?b?c', '/a', 'b?c'],
-    ['home.test', '/a/../b', '/b', ''],
-    ['home.test', '/a/./b?../c', '/a/b', '../c'],
-    ['home.test', '/a/..', '/', ''],
     ['home.test', '/[?http://other.test/b', '/[', 'http://other.test/b'],
-    ['home.test', '/a#b?c', '/a', ''],
     ['home.test', '/%2e%2e/b', '/%2e%2e/b', ''],
     ['home.test', '//elsewhere/b', '//elsewhere/b', ''],
   ])('%s %s', (host, target, path, search) => {
     expect(targetOf(host, target)).toEqual({ host, path, search })
+  })
+
+  test('whatever is sent, the path that is routed is the one that a proxy sees', () => {
+    const piece = fc.constantFrom(
+      'api',
+      '/',
+      '\\\\',
+      '.',
+      '..',
+      '%2e',
+      '%5c',
+      '%2F',
+      ';',
+      '#',
+      '\u00e9',
+      ' ',
+      'a',
+    )
+    const targets = fc.array(piece, { maxLength: 12 }).map((pieces) => `/${pieces.join('')}`)
+    const whole = fc.boolean()
+    fc.assert(
+      fc.property(targets, whole, (target, isWhole) => {
+        const found = targetOf('home.test', isWhole ? `http://home.test${target}` : target)
+        return found === undefined || found.path === target
+      }),
+      { seed: 46, numRuns: 5_000 },
+    )
   })
 
   test('the host is spelt as addresses spell it, and an address in the line names its own', () => {
@@ -47,6 +71,17 @@ describe('what a request asks for', () => {
     ['home.test', '*'],
     ['home.test', 'home.test:443'],
     ['home.test', 'ftp://home.test/a'],
+    ['home.test', '/a/../b'],
+    ['home.test', '/a/./b?../c'],
+    ['home.test', '/a/..'],
+    ['home.test', '/x/../api/agents/birth'],
+    ['home.test', '/api/agents\\birth'],
+    ['home.test', '/api\\..\\b'],
+    ['home.test', '/x"/%2e%2e/b'],
+    ['home.test', '/a#b?c'],
+    ['home.test', '/\u00e9'],
+    ['home.test', 'http://home.test/x/../api/agents/birth'],
+    ['home.test', 'http://home.test\\api/agents/birth'],
   ])('%j %s makes no address', (host, target) => {
     expect(targetOf(host, target)).toBeUndefined()
   })

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { VERSION } from '../../src/version.ts'
 import { embedded, engines, openService, type TestService, write } from '../harness.ts'
 import { expectProblem } from '../problem.ts'
 
@@ -20,12 +21,18 @@ describe.each(engines)('operations on $name', (engine) => {
     )
 
   test('/healthz says that the process is alive', async () => {
-    expect((await service.call('GET', '/healthz')).body).toEqual({ status: 'alive' })
+    expect((await service.call('GET', '/healthz')).body).toEqual({
+      status: 'alive',
+      version: VERSION,
+    })
   })
 
   test('/readyz commits a write before it says ready', async () => {
     const before = sampleOf(await metrics(), 'agent_home_commits')
-    expect((await service.call('GET', '/readyz')).body).toEqual({ status: 'ready' })
+    expect((await service.call('GET', '/readyz')).body).toEqual({
+      status: 'ready',
+      version: VERSION,
+    })
     expect(sampleOf(await metrics(), 'agent_home_commits')).toBeGreaterThan(before)
   })
 

@@ -62,7 +62,7 @@ describe('security.txt', () => {
   })
 
   test('without one names the mailbox that is there for it at every host', async () => {
-    const other = await openService(embedded, { PUBLIC_URL: 'http://home.example:8080/x' })
+    const other = await openService(embedded, { PUBLIC_URL: 'http://home.example:8080/' })
     expect((await fieldsOf(other)).get('Contact')).toBe('mailto:security@home.example')
     expect((await fieldsOf(other)).has('Canonical')).toBe(false)
     expect((await fieldsOf(service)).get('Contact')).toBe('mailto:security@localhost')

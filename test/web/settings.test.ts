@@ -1,6 +1,6 @@
 /** What an operator changes about an agent. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { embedded, openService, type TestService } from '../harness.ts'
+import { embedded, openService, type TestService, write } from '../harness.ts'
 import { escaped, fieldsIn } from './markup.ts'
 import { type Operator, openConsole } from './operator.ts'
 
@@ -68,4 +68,17 @@ describe('leaving the agent', () => {
     expect([status, text.includes('id="understood-fault"')]).toEqual([400, true])
     expect((await operator.get(operator.agent)).status).toBe(200)
   })
+})
+
+test('the export that Settings links to has the history, as the API gives it', async () => {
+  const operator = await openConsole(service, { name: 'Atlas' })
+  const { token } = operator.born
+  await write(service, token, 'plan', 'Step 1')
+  const { text } = await operator.get(`${operator.agent}/export`)
+  const path = '/api/agents/me/export?history=true'
+  const { body } = await service.call('GET', path, { token })
+  const given: Record<string, unknown> = JSON.parse(text)
+  expect(Object.keys(given)).toEqual(Object.keys(body))
+  expect(given.history).toEqual(body.history)
+  expect(given.events).toMatchObject([{ type: 'write', key: 'plan' }])
 })

@@ -3,8 +3,11 @@ import { addressOfService, type Config, ConfigError, loadConfig } from '../../co
 import { examine } from '../../store/at-rest.ts'
 import { StoreRefused } from '../../store/port/errors.ts'
 import type { Finding } from '../../store/port/rest.ts'
+import { VERSION } from '../../version.ts'
 import type { Report } from '../command.ts'
 import { EXIT } from '../exit-codes.ts'
+
+const program: Finding = { about: 'Agent Home', state: 'good', says: VERSION }
 
 const runtime: Finding = { about: 'Node.js', state: 'good', says: process.version }
 
@@ -37,9 +40,10 @@ async function statusAt(url: string, path: string): Promise<string | null | unde
   try {
     const response = await fetch(url + path, { signal: AbortSignal.timeout(PATIENCE_MS) })
     const body: unknown = await response.json().catch(() => null)
-    const { status, code } = (body ?? {}) as { status?: unknown; code?: unknown }
-    if (typeof code === 'string') return code
-    return typeof status === 'string' ? status : null
+    const { status, version, type, code } = Object(body) as Record<string, unknown>
+    // Other services answer with a status or a code, too.
+    if (typeof code === 'string') return type === `/problems/${code}` ? code : null
+    return typeof status === 'string' && typeof version === 'string' ? status : null
   } catch {
     return undefined
   }
@@ -82,10 +86,6 @@ function publicForm(given: string): Finding[] {
     const advice = 'Use https: tokens and passwords would be read on the way.'
     findings.push({ about, state: 'wrong', says: `${given} is not encrypted`, advice })
   }
-  if (url.pathname !== '/' || url.search !== '') {
-    const advice = 'Name scheme, host and port alone: the service is at the root of its origin.'
-    findings.push({ about, state: 'wrong', says: `${given} has more than an origin`, advice })
-  }
   return findings
 }
 
@@ -105,9 +105,10 @@ async function publicUrl({ PUBLIC_URL: given }: Config): Promise<Finding[]> {
 
 async function findAll(): Promise<Finding[]> {
   const config = settings()
-  if ('about' in config) return [runtime, config]
+  if ('about' in config) return [program, runtime, config]
   const valid: Finding = { about: 'configuration', state: 'good', says: 'it is valid' }
   return [
+    program,
     runtime,
     valid,
     ...(await data(config)),

@@ -35,7 +35,7 @@ export const exportDownload = agentPage({
   path: `${agentPath(':agent')}/export`,
   budget: 'exports',
   errors: EXPORT_ERRORS,
-  handle: ({ call, identity }, workspace) => attachExport(call, workspace, identity),
+  handle: ({ call, identity }, workspace) => attachExport(call, workspace, identity, true),
 })
 
 const heading = ({ profile, memoryCount }: Snapshot, now: number): Html => html`<header
