@@ -65,7 +65,7 @@ export function outlineOf(page: string): string[][] {
     else {
       if (!INLINE.has(name)) endLine()
       if (name === 'pre' || name === 'textarea') preformatted = !closing
-      if (BLOCKS.has(name)) blocks.push([])
+      if (BLOCKS.has(name) || name === 'title') blocks.push([])
       if (!closing) line += tagOf(name, attributes)
     }
   }

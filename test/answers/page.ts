@@ -6,6 +6,17 @@ import { outlineOf } from './outline.ts'
 
 const SHOWN_CHARS = 400
 
+/** Between what stands in one line: a method and the headers, a status and its headers. */
+const BETWEEN = ' | '
+
+/** What every browser of these tests sends. */
+const ALWAYS_SENT = new Set([
+  'Accept: text/html,application/xhtml+xml,*/*;q=0.8',
+  'User-Agent: Browser/1',
+  'Content-Type: application/json',
+  'Content-Type: application/x-www-form-urlencoded',
+])
+
 /** What no reader sees, and what a file of text would not keep. */
 const visible = (text: string): string =>
   text.replace(
@@ -21,9 +32,12 @@ const cut = (text: string): string =>
   isLong(text) ? `${text.slice(0, 80)}… (${text.length} characters) …${text.slice(-80)}` : text
 
 export function showRequest({ method, path, headers, body }: Request, name: Name): string {
-  const lines = [`${method} ${path}`, ...headers.map(([field, value]) => `${field}: ${value}`)]
-  if (body) lines.push('', ...cut(body.toString()).split('\n'))
-  return lines.map((line) => `> ${visible(name(cut(line)))}`.trimEnd()).join('\n')
+  const line = [`${method} ${path}`, ...headers.map(([field, value]) => `${field}: ${value}`)]
+    .filter((header) => !ALWAYS_SENT.has(header))
+    .map(cut)
+    .join(BETWEEN)
+  const lines = [line, ...(body ? cut(body.toString()).split('\n') : [])]
+  return lines.map((each) => `> ${visible(name(each))}`.trimEnd()).join('\n')
 }
 
 /** The head of what is no request of a library. */
@@ -33,11 +47,25 @@ export function showBytes(bytes: string | Buffer, name: Name): string {
   return lines.join('\n')
 }
 
+const WIDTH = 240
+
+/** JSON in as few lines as are read with ease: what fits into one stays in one. */
+function laidOut(value: unknown, indent = ''): string {
+  const line = JSON.stringify(value, (_, item) => (isLong(item) ? cut(item) : item))
+  if (line.length + indent.length <= WIDTH || Object(value) !== value) return line
+  const isList = Array.isArray(value)
+  const deeper = `${indent}  `
+  const members = Object.entries(value as object).map(
+    ([name, item]) => deeper + (isList ? '' : `${JSON.stringify(name)}: `) + laidOut(item, deeper),
+  )
+  const [open, close] = isList ? '[]' : '{}'
+  return `${open}\n${members.join(',\n')}\n${indent}${close}`
+}
+
 /** Spread out only where that hides nothing: the very text must come back from the value. */
 function spread(text: string): string {
   const value: unknown = JSON.parse(text)
-  const isWhole = JSON.stringify(value) === text
-  return isWhole ? JSON.stringify(value, (_, item) => (isLong(item) ? cut(item) : item), 2) : text
+  return JSON.stringify(value) === text ? laidOut(value) : text
 }
 
 /** Members of a problem that its code implies. */
@@ -50,7 +78,7 @@ function problemOf(text: string): string {
   const own = Object.entries(rest).filter(([name]) => !implied.has(name))
   const shown = detail === entry?.detail ? {} : { detail }
   const isRight = rest.title === entry?.title && rest.type === `/problems/${code}`
-  return JSON.stringify(isRight ? { code, ...shown, ...Object.fromEntries(own) } : rest, null, 2)
+  return laidOut(isRight ? { code, ...shown, ...Object.fromEntries(own) } : rest)
 }
 
 const READERS: readonly (readonly [RegExp, (text: string) => string])[] = [
@@ -101,7 +129,7 @@ const USUAL = [
 
 /** Of pages. */
 const USUAL_OF_PAGES = [
-  "Content-Security-Policy: default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
+  "Content-Security-Policy: default-src 'none'; script-src 'self'; style-src 'self'; font-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
   'Cross-Origin-Opener-Policy: same-origin',
   'Cross-Origin-Resource-Policy: same-origin',
   'Referrer-Policy: no-referrer',
@@ -133,7 +161,7 @@ export function showAnswer(answer: Answer, name: Name, view?: Name): Shown {
   const requestId = headerOf(answer, 'x-request-id') || '<none>'
   const anonymous = (text: string): string => name(text.replaceAll(requestId, '<request>'))
   return {
-    head: [answer.status, ...showHeaders(answer, anonymous)].join('\n'),
+    head: [answer.status, ...showHeaders(answer, anonymous)].join(BETWEEN),
     body: visible(anonymous(bodyOf(answer, view))),
   }
 }

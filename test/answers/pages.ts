@@ -12,35 +12,51 @@ function createPlaces() {
 }
 
 /** Shorter ones are read sooner than looked up. */
-const LONG_BODY = 150
-const LONG_BLOCK = 40
+const LONG_BODY = 80
+const LONG_BLOCK = 10
 
 const titleOf = (title: string, asked: string): string =>
-  `${title}, ${asked.split('\n')[0]?.replace('> ', '')}`
+  `${title}, ${asked.split(/\n| \| /)[0]?.replace('> ', '')}`
 
 /** What came before is named instead of being written out again: answers, bodies, parts of pages. */
 export function createPages() {
   const pages: string[] = []
   const placeOf = createPlaces()
 
-  function shownBlock(block: string, title: string): string {
-    const before = block.length > LONG_BLOCK ? placeOf(block, title) : undefined
-    return before && before !== title ? `… as for: ${before}` : block
+  /** Blocks that stood before are named in one line. */
+  function blocksOf(body: string, title: string): string {
+    const lines: string[] = []
+    let named: string[] = []
+    const endNamed = () => {
+      if (named.length > 0) lines.push(`… as for: ${[...new Set(named)].join('; ')}`)
+      named = []
+    }
+    for (const block of body.split('\n\n')) {
+      const before = block.length > LONG_BLOCK ? placeOf(block, title) : undefined
+      if (before && before !== title) named.push(before)
+      else {
+        endNamed()
+        lines.push(block)
+      }
+    }
+    endNamed()
+    return lines.join('\n')
   }
 
   function written({ head, body }: Shown, title: string): string {
     const whole = placeOf(`${head}\n${body}`, title)
-    if (whole) return `as for: ${whole}\n`
+    if (whole) return `… as for: ${whole}`
     const before = body.length > LONG_BODY ? placeOf(body, title) : undefined
-    if (before) return `${head}\nthe body as for: ${before}\n`
-    const blocks = body.split('\n\n').map((block) => shownBlock(block, title))
-    return head + (body && `\n\n${blocks.join('\n\n')}\n`)
+    if (before) return `${head}\nthe body as for: ${before}`
+    return head + (body && `\n${blocksOf(body, title)}`)
   }
 
   return {
     pages,
     write(title: string, asked: string, shown: Shown): void {
-      pages.push(`--- ${title}\n${asked}\n\n${written(shown, titleOf(title, asked))}`)
+      const answered = written(shown, titleOf(title, asked))
+      const isShort = !`${asked}${answered}`.includes('\n')
+      pages.push(`--- ${title} ${asked}${isShort ? ' ' : '\n'}${answered}`)
     },
     begin: (part: string) => void pages.push(`\n===== ${part}\n`),
   }
