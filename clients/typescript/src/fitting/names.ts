@@ -33,7 +33,9 @@ const MOST_SHOWN = 500
 
 /** A name as metadata hold it, for whoever looks into the home: any string has its place there. */
 export const shown = (name: string): string =>
-  [...name.toWellFormed().replaceAll('\0', '\ufffd')].slice(0, MOST_SHOWN).join('')
+  [...name.replaceAll(/\p{Surrogate}/gu, '\ufffd').replaceAll('\0', '\ufffd')]
+    .slice(0, MOST_SHOWN)
+    .join('')
 
 /** A part of a key that nobody has used before. `bytes`: a multiple of 3. */
 export const fresh = (bytes: number): string =>
