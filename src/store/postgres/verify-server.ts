@@ -30,7 +30,7 @@ const KIND = `CASE WHEN n > 0 THEN ${EVENT.type} END AS event,
 
 const LOG: Log = {
   rows: `(SELECT agent_id, n, n AS id, ${KIND}, key, memory_id, version, previous, created_at,
-      updated_at, size, text,
+      updated_at, size, text, renamed_from, content,
       EXISTS (SELECT 1 FROM staged_imports s WHERE s.agent_id = log.agent_id
         AND n >= s.place AND n < s.place + ${BLOCK}) AS staged
     FROM log)`,

@@ -3,6 +3,7 @@
  * program has to compute, hashes and JSON, is checked in one pass over the log (contents.ts).
  */
 import { fields } from '../../fields.ts'
+import { OPERATIONS } from '../port/keeping/memories.ts'
 import { PASSKEYS_PER_ACCOUNT } from '../port/passkeys.ts'
 import type { Verified, Violation } from '../port/rest.ts'
 import {
@@ -25,7 +26,7 @@ export interface Log {
   /**
    * Its rows: `agent_id`, `n`, `id` of the event, `event` (null if none), `operation` (null if the
    * row holds no version), `staged` (by an import that has not ended), `key`, `memory_id`,
-   * `version`, `previous`, `created_at`, `updated_at`, `size`, `text`.
+   * `version`, `previous`, `created_at`, `updated_at`, `size`, `text`, `renamed_from`, `content`.
    */
   readonly rows: string
   /** Whether its row `l` is the one that the row `of` names as `place`. */
@@ -115,6 +116,51 @@ const ofMemories = ({ rows, at }: Log): readonly Promised[] => [
   {
     fault: 'a memory has a version below 1',
     wrong: `SELECT ${memory} FROM memories m WHERE version < 1`,
+  },
+]
+
+const CHANGES = OPERATIONS.map((each) => `'${each}'`).join(', ')
+
+/**
+ * The last retained event of each key. A rename also ends its old key. `content` of an import may be
+ * missing: a deletion that it brought, or one from before the chain.
+ */
+const told = (rows: string): string => `told AS (
+    SELECT l.agent_id, l.key, l.id, l.version, l.content, l.event,
+      l.event IN ('delete', 'erase') AS gone
+    FROM ${rows} l JOIN homes h ON h.agent_id = l.agent_id AND l.id >= h.first_event
+    WHERE l.event IN (${CHANGES}) OR (l.event = 'erase' AND l.version IS NOT NULL)
+    UNION ALL
+    SELECT l.agent_id, l.renamed_from, l.id, NULL, NULL, l.event, 1 = 1
+    FROM ${rows} l JOIN homes h ON h.agent_id = l.agent_id AND l.id >= h.first_event
+    WHERE l.event = 'rename'
+  ), latest AS (
+    SELECT agent_id, key, id, version, content, event, gone FROM (
+      SELECT t.*, row_number() OVER (PARTITION BY agent_id, key ORDER BY id DESC) AS place FROM told t
+    ) AS numbered WHERE place = 1
+  )`
+
+const ofEvents = ({ rows, at }: Log): readonly Promised[] => [
+  {
+    fault: 'a memory is not the one that its last event made',
+    wrong: `WITH ${told(rows)}
+      SELECT t.agent_id || ' ' || t.key FROM latest t
+      JOIN homes h ON h.agent_id = t.agent_id
+      LEFT JOIN memories m ON m.agent_id = t.agent_id AND m.key = t.key
+      LEFT JOIN ${rows} l ON ${at('l', 'm', 'n')}
+      WHERE (m.key IS NULL AND (NOT t.gone OR t.version > h.floor)
+          AND NOT (t.event = 'import' AND t.content IS NULL AND t.version <= h.floor))
+        OR m.version <> t.version
+        OR (t.gone AND NOT m.deleted)
+        OR (NOT t.gone AND m.deleted AND NOT (t.event = 'import' AND t.content IS NULL))
+        OR (NOT m.deleted AND t.content IS DISTINCT FROM l.content AND t.content IS NOT NULL)`,
+  },
+  {
+    fault: 'a memory has no event, and all events of its home are retained',
+    wrong: `WITH ${told(rows)}
+      SELECT ${memory} FROM memories m
+      JOIN homes h ON h.agent_id = m.agent_id AND h.first_event = 1
+      WHERE NOT EXISTS (SELECT 1 FROM latest t WHERE t.agent_id = m.agent_id AND t.key = m.key)`,
   },
 ]
 
@@ -224,6 +270,7 @@ const ofRooms: readonly Promised[] = [
 export const promisedOf = (log: Log): readonly Promised[] => [
   ...ofAgents,
   ...ofMemories(log),
+  ...ofEvents(log),
   ...ofVersions(log),
   ...ofLog(log),
   ...ofVectors,

@@ -25,6 +25,24 @@ const sentences = async (place: string): Promise<string[]> =>
 /** SQL for both engines, or for each its own; null: it cannot be done there. */
 type Damage = string | { readonly sqlite: string | null; readonly postgres: string | null }
 
+/** The memory `late` is set back to version 1, its newest text is gone as if it had been pruned. */
+const setBack = (stripped: string, own: string): string => {
+  const first = (column: string): string =>
+    `(SELECT min(l.${column}) FROM log l
+      WHERE l.agent_id = memories.agent_id AND l.key = 'late' AND l.version = 1)`
+  const held =
+    'SELECT sum(l.size) FROM log l WHERE l.agent_id = homes.agent_id AND l.text IS NOT NULL'
+  const current =
+    'SELECT sum(m.size) FROM memories m WHERE m.agent_id = homes.agent_id AND NOT m.deleted'
+  return `
+    UPDATE log SET ${stripped}, previous = NULL, text = NULL, metadata = NULL, salt = NULL,
+      bytes = 0, size = 0 WHERE key = 'late' AND version = 2;
+    UPDATE memories SET version = 1, n = ${first('n')}, size = ${first('size')},
+      updated_at = ${first('updated_at')}${own} WHERE key = 'late';
+    UPDATE vectors SET version = 1 WHERE key = 'late';
+    UPDATE homes SET bytes = (${current}), history = (${held}) - (${current})`
+}
+
 /** For each promise: what breaks it. */
 const damages: readonly (readonly [string, Damage])[] = [
   ['not exactly one agent token', `DELETE FROM credentials WHERE kind = 'operator'`],
@@ -51,6 +69,12 @@ const damages: readonly (readonly [string, Damage])[] = [
   ['what is left of a deleted memory', `UPDATE memories SET pinned = true WHERE key = 'gone'`],
   ['is pinned and does not say so', `UPDATE memories SET pinned = false WHERE key = 'pinned'`],
   ['says so and is not', `UPDATE memories SET pinned = true WHERE key = 'plan'`],
+  [
+    'not the one that its last event made',
+    `UPDATE memories SET deleted = true, size = 0 WHERE key = 'late'`,
+  ],
+  ['not the one that its last event made', `DELETE FROM memories WHERE key = 'gone'`],
+  ['has no event, and all events', `UPDATE memories SET key = 'forged' WHERE key = 'pinned'`],
   ['a key is none', `UPDATE memories SET key = 'no key' WHERE key = 'pinned'`],
   ['a version below 1', `UPDATE memories SET version = 0 WHERE key = 'erased'`],
   [
@@ -222,6 +246,15 @@ describe.each(engines)('on $name', (on) => {
     const { faults } = await verify(await lived.damaged(sql))
     expect(faults.map(({ fault }) => fault)).toContainEqual(expect.stringContaining(sentence))
     for (const { count, places } of faults) expect(places.length).toBe(Math.min(count, 5))
+  })
+
+  test('a memory that was set back, with all counters adjusted, is found by its event alone', async () => {
+    const sql = here({
+      sqlite: setBack('operation = NULL', ', run = 0, kept = 1'),
+      postgres: setBack('kept = false', ''),
+    })
+    const place = await lived.damaged(sql ?? '')
+    expect(await sentences(place)).toEqual(['a memory is not the one that its last event made'])
   })
 
   test('what an import has staged belongs to no memory yet', async () => {
