@@ -7,6 +7,7 @@ import { gatewayEndpoints } from './gateway/index.ts'
 import { createHome } from './home/home.ts'
 import { homeEndpoints } from './home/index.ts'
 import { isOfHome, refusingAtHome } from './home/refusal.ts'
+import type { After } from './http/after.ts'
 import { createConcurrencyLimit } from './http/concurrency-limit.ts'
 import type { Site } from './http/server.ts'
 import { mcpEndpoints } from './mcp/mcp.ts'
@@ -34,6 +35,8 @@ export interface Parts {
   /** Cryptographically strong bytes. */
   readonly random: (bytes: number) => Uint8Array
   readonly log: Logger
+  /** What ends a wait. Defaults to this process's timers. */
+  readonly after?: After
   /** Defaults to this process's. */
   readonly load?: Load
   /** How metadata documents of clients are reached. Defaults to the public internet. */

@@ -78,8 +78,10 @@ const pooled = inject('poolers').map(
   }),
 )
 
-/** For what a store promises: each engine, and each way to it. */
-export const stores: readonly Engine[] = [...engines, ...pooled]
+/** For what a store promises: each engine, and in `npm run test:system` each other way to one. */
+const waysOf = { check: engines, test: engines, system: pooled, hunt: [...engines, ...pooled] }
+
+export const stores: readonly Engine[] = waysOf[inject('run')]
 
 /** For what no engine decides: the store's contract holds them alike. */
 export const embedded: Engine = sqlite
@@ -197,9 +199,10 @@ const patientLoad: Load = {
 export function appBeside(
   { store, now }: Pick<TestService, 'store' | 'now'>,
   otherwise: Partial<Store>,
+  own: Pick<Parts, 'after'> = {},
 ): App {
   const config = loadConfig({ DATABASE_URL: 'sqlite:unused' })
-  const parts = { config, clock: now, random: randomBytes, load: patientLoad }
+  const parts = { config, clock: now, random: randomBytes, load: patientLoad, ...own }
   return createApp({ ...parts, store: { ...store, ...otherwise }, log: pino({ enabled: false }) })
 }
 

@@ -1,7 +1,9 @@
 /** The dependencies of the home's endpoints. */
+
 import type { BlockList } from 'node:net'
 import type { Config } from '../config.ts'
 import { problem } from '../errors.ts'
+import type { After } from '../http/after.ts'
 import type { ConcurrencyLimit } from '../http/concurrency-limit.ts'
 import { createFairQueue, type FairQueue } from '../http/fair-queue.ts'
 import { type Budgets, countInMemory, createBudgets } from '../pipeline/budgets.ts'
@@ -63,6 +65,7 @@ const COSTLY = { atOnce: 32, perClient: 8, places: 1_024 }
 interface Parts extends Pick<Home, 'clock' | 'random' | 'signing' | 'stopwatch' | 'streams'> {
   readonly config: Config
   readonly store: HomeStore & { readonly leasePermits: LeasePermits | undefined }
+  readonly after?: After
 }
 
 const busy = () => problem('overloaded')
@@ -94,7 +97,7 @@ export function createHome(parts: Parts): Home {
     passwords: createPasswords(random),
     exports,
     imports: createImports(spool),
-    searches: createFairQueue({ ...SEARCHES, busy }),
+    searches: createFairQueue({ ...SEARCHES, busy, ...(parts.after && { after: parts.after }) }),
     costly: createFairQueue({ ...COSTLY, busy }),
     enabled: config.HOME_ENABLED,
     birthsEnabled: config.BIRTHS_ENABLED,

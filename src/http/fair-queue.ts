@@ -2,7 +2,9 @@
  * A fair queue with limited concurrency. Clients take turns, by IPv6 /48 first, then by address,
  * however much each has queued.
  */
+
 import { networkOf } from './address.ts'
+import { type After, after as byTimers } from './after.ts'
 import { createConcurrencyLimit, type Limits } from './concurrency-limit.ts'
 
 export interface FairQueueOptions {
@@ -15,6 +17,8 @@ export interface FairQueueOptions {
   readonly busy: () => Error
   /** Work that has waited longer is refused. Without it there is no time limit. */
   readonly waitMs?: number
+  /** Tells that `waitMs` have passed. */
+  readonly after?: After
 }
 
 interface Turn {
@@ -122,7 +126,7 @@ function createLine(places: number) {
 }
 
 export function createFairQueue(options: FairQueueOptions) {
-  const { atOnce, perClient = atOnce, places, busy, waitMs } = options
+  const { atOnce, perClient = atOnce, places, busy, waitMs, after = byTimers } = options
   const running = createConcurrencyLimit({ perClient, clientsPerNetwork: 2, total: atOnce })
   const line = createLine(places)
 
@@ -150,8 +154,8 @@ export function createFairQueue(options: FairQueueOptions) {
     }
     const waiter = { client, network, trusted, leavePlace, begin, refuse }
     line.add(waiter)
-    const tooLong = waitMs === undefined ? undefined : setTimeout(refuse, waitMs)
-    return promise.finally(() => clearTimeout(tooLong))
+    const cancel = waitMs === undefined ? undefined : after(waitMs, refuse)
+    return promise.finally(() => cancel?.())
   }
 
   return {

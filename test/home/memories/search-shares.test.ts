@@ -1,6 +1,6 @@
 /** Searches are shared by client address: a stranger's second agent is not a second stranger. */
 import { setImmediate as turnOfTheLoop } from 'node:timers/promises'
-import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import {
   appBeside,
   ask,
@@ -11,10 +11,6 @@ import {
   type TestService,
   write,
 } from '../../harness.ts'
-
-afterEach(() => {
-  vi.useRealTimers()
-})
 
 const [STRANGER, OTHER] = ['192.0.2.1', '192.0.2.2']
 
@@ -74,25 +70,33 @@ test('a search that waited for half a minute is refused, and never runs', async 
   const { token } = await service.birth()
   const begun: (() => void)[] = []
   const { searchMemories } = service.store
-  const app = appBeside(service, {
-    searchMemories: (...asked) =>
-      new Promise<void>((begin) => begun.push(begin)).then(() => searchMemories(...asked)),
-  })
+  const waits: { readonly ms: number; readonly end: () => void }[] = []
+  const app = appBeside(
+    service,
+    {
+      searchMemories: (...asked) =>
+        new Promise<void>((begin) => begun.push(begin)).then(() => searchMemories(...asked)),
+    },
+    {
+      after(ms, end) {
+        waits.push({ ms, end })
+        return () => {}
+      },
+    },
+  )
   const search = (from: string) =>
     ask(app, 'GET', '/api/agents/me/memories/search?q=x', { token, from })
   const running = [1, 2, 3, 4].map((n) => search(`192.0.2.${n}`))
   while (begun.length < running.length) await turnOfTheLoop()
 
-  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
   const waiting = search('192.0.2.5')
-  for (let turns = 0; vi.getTimerCount() === 0 && turns < 1_000; turns++) await turnOfTheLoop()
-  expect(vi.getTimerCount()).toBe(1)
-  vi.advanceTimersByTime(30_000)
+  while (waits.length === 0) await turnOfTheLoop()
+  expect(waits.map(({ ms }) => ms)).toEqual([30_000])
+  for (const { end } of waits) end()
   const { status, body } = await waiting
   expect([status, body.code]).toEqual([503, 'overloaded'])
   for (const begin of begun.splice(0)) begin()
   expect((await Promise.all(running)).map((each) => each.status)).toEqual([200, 200, 200, 200])
   expect(begun).toEqual([])
-  vi.useRealTimers()
   await service.close()
 })
