@@ -2,29 +2,53 @@ import { defaultExclude, defineConfig } from 'vitest/config'
 import { keepDatabasesInMemory } from './test/files.ts'
 import SlowFirst, { SLOW } from './test/order.ts'
 
+/** What needs minutes: kills over and over, fail-overs, memory limits, builds and packages. */
+const SYSTEM = 'test/system/**'
+
+/** What every way to the store promises: `npm run test:system` tries it through poolers. */
+const CONTRACTS = [
+  'test/store/**/*contract.test.ts',
+  'test/store/{import-meanwhile,search/kept-index}.test.ts',
+  'test/{process/pooled,postgres/round-trips}.test.ts',
+]
+
 /** What needs PostgreSQL, or loads the frameworks that adapters are for. */
 const BESIDE = 'test/{postgres,client/adapters}/**'
 
-/** What is left out of a run. */
-const leftOut: Readonly<Record<string, readonly string[]>> = {
-  quick: [SLOW, BESIDE],
-  engines: [SLOW],
+type Run = 'check' | 'test' | 'system' | 'hunt'
+
+interface Files {
+  readonly include?: readonly string[]
+  readonly exclude: readonly string[]
 }
 
+/** Which files a run has, by its mode: `npm test` has none. */
+const runs: Readonly<Record<Run, Files>> = {
+  check: { exclude: [SLOW, SYSTEM, BESIDE] },
+  test: { exclude: [SYSTEM] },
+  system: { include: [`${SYSTEM}/*.test.ts`, ...CONTRACTS], exclude: [] },
+  hunt: { exclude: [] },
+}
+
+const isRun = (mode: string): mode is Run => mode in runs
+
+/** How many times slower than two quiet cores the machine is. */
+const SLOWNESS = Number(process.env.TEST_SLOWNESS ?? 1)
+
 export default defineConfig(({ mode }) => {
-  // `npm run check`: quick enough for every commit. `npm run hunt`: random tests take their time.
-  const away = leftOut[mode] ?? []
+  const run = isRun(mode) ? mode : 'test'
+  const { include = ['test/**/*.test.ts'], exclude } = runs[run]
   keepDatabasesInMemory()
   // Each store starts a thread, and each thread loads the same files.
   process.env.NODE_COMPILE_CACHE ??= `${import.meta.dirname}/node_modules/.cache/compiled`
   return {
     test: {
-      include: ['test/**/*.test.ts'],
-      exclude: [...defaultExclude, ...away],
+      include: [...include],
+      exclude: [...defaultExclude, ...exclude],
       reporters: ['default', './test/totals.ts'],
       // Node loads TypeScript by itself, three times as fast, and keeps what it compiled.
       experimental: { viteModuleRunner: false },
-      provide: { run: away.length > 0 ? 'check' : mode === 'hunt' ? 'hunt' : 'test' },
+      provide: { run },
       globalSetup: ['test/postgres/setup.ts', 'test/process/bundle.ts'],
       sequence: { sequencer: SlowFirst },
       pool: 'forks',
@@ -38,12 +62,11 @@ export default defineConfig(({ mode }) => {
       ],
       // One more than the smallest machine has cores: much of a run waits, for a process or a browser.
       maxWorkers: 3,
-      // Only against a hang: no test measures time, and a slow machine shares a quarter of a core
-      // between three workers.
-      testTimeout: 1_800_000,
-      hookTimeout: 1_800_000,
+      // Only against a hang: no test measures time. What needs minutes has more of them.
+      testTimeout: (run === 'test' || run === 'check' ? 120_000 : 900_000) * SLOWNESS,
+      hookTimeout: (run === 'test' || run === 'check' ? 120_000 : 900_000) * SLOWNESS,
       // What is waited for comes, or never does.
-      expect: { poll: { timeout: 300_000 } },
+      expect: { poll: { timeout: 60_000 * SLOWNESS } },
     },
   }
 })

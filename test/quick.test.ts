@@ -1,10 +1,10 @@
-/** `npm run check` leaves out by folder what starts a process of its own: nothing else may. */
+/** `npm run check` leaves out by folder what starts a process of its own: nothing else may, but lint. */
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import settings from '../vitest.config.ts'
 
-const STARTED_ELSEWHERE = /^(process|browser|answers|strangers|postgres)\//
+const STARTED_ELSEWHERE = /^((process|browser|answers|strangers|postgres|system)\/|lint\.test\.ts$)/
 
 /** How a test comes by our program, a browser, or a PostgreSQL: the shared one is no engine there. */
 const STARTS = /child_process|createPostgres|cloneDatabase|\/(program|visit|chromium|scene)\.ts'/
@@ -24,22 +24,26 @@ test('a test that starts a process lies where the quick run leaves it out', () =
   expect(strays.map(({ file }) => file).filter((file) => !STARTED_ELSEWHERE.test(file))).toEqual([])
 })
 
-test('the short runs leave out these folders, and nothing else', async () => {
+test('each run is a mode, which leaves out these folders and nothing else', async () => {
   const packageJson = readFileSync(join(import.meta.dirname, '../package.json'), 'utf8')
-  const { check, engines, test, hunt } = (
-    JSON.parse(packageJson) as { scripts: Record<string, string> }
-  ).scripts
-  expect([test, check, engines, hunt]).toEqual([
-    'npm run lint && vitest run',
-    'npm run lint && vitest run --mode quick',
-    'npm run lint && vitest run --mode engines',
-    'npm run lint && vitest run --mode hunt',
+  const { scripts } = JSON.parse(packageJson) as { scripts: Record<string, string> }
+  const names = ['test', 'test:system', 'check', 'hunt']
+  expect(names.map((name) => scripts[name])).toEqual([
+    'vitest run',
+    'vitest run --mode system',
+    'vitest run --mode check',
+    'vitest run --mode hunt',
   ])
-  const excluded = (mode: string) => settings({ mode, command: 'serve' }).test?.exclude
+  const setting = (mode: string) => settings({ mode, command: 'serve' }).test
   const leftOut = (mode: string) => [
-    ...new Set(excluded(mode)).difference(new Set(excluded('test'))),
+    ...new Set(setting(mode)?.exclude).difference(new Set(setting('hunt')?.exclude)),
   ]
-  expect(leftOut('hunt')).toEqual([])
-  expect(leftOut('engines')).toEqual(['test/{process,browser,answers,strangers}/**'])
-  expect(leftOut('quick')).toEqual([...leftOut('engines'), 'test/{postgres,client/adapters}/**'])
+  expect(leftOut('test')).toEqual(['test/system/**'])
+  expect(leftOut('system')).toEqual([])
+  expect(setting('system')?.include?.[0]).toBe('test/system/**/*.test.ts')
+  expect(leftOut('check')).toEqual([
+    'test/{process,browser,answers,strangers}/**',
+    'test/system/**',
+    'test/{postgres,client/adapters}/**',
+  ])
 })

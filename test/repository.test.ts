@@ -33,7 +33,7 @@ const steps = jobs.flatMap((job) => job.steps)
 
 /** npm's own words, and those of the manifest. */
 const isCommand = (run: string): boolean => {
-  const [, verb = '', name = verb] = /^npm (\w+)(?: ([\w-]+))?$/.exec(run) ?? []
+  const [, verb = '', name = verb] = /^npm (\w+)(?: ([\w:-]+))?$/.exec(run) ?? []
   return verb === 'ci' || (verb === 'run' || verb === 'test' ? Object.hasOwn(scripts, name) : false)
 }
 

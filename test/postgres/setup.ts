@@ -31,15 +31,15 @@ async function startServer() {
 
 /**
  * Our own, and PgBouncer beside it where that is installed. Not in front of somebody else's server:
- * so tests are run that are ended without ceremony, and would leave a process behind. A short run
- * has none: they run every contract again.
+ * so tests are run that are ended without ceremony, and would leave a process behind. `npm test`
+ * has only our own.
  */
 async function startPoolers(
   serverUrl: string,
   { mode }: { readonly mode?: string },
 ): Promise<readonly Pooler[]> {
-  if (mode === 'engines') return []
-  if (process.env.TEST_DATABASE_URL) return [await startPooler(serverUrl)]
+  const isShort = mode !== 'system' && mode !== 'hunt'
+  if (isShort || process.env.TEST_DATABASE_URL) return [await startPooler(serverUrl)]
   const real = await startPgBouncer(serverUrl)
   if (!real) console.log('PgBouncer is not installed: what is tried through it is not tried.')
   return [await startPooler(serverUrl), ...(real ? [real] : [])]
@@ -54,7 +54,7 @@ function provideNone(project: TestProject): void {
 export default async function setup(
   project: TestProject,
 ): Promise<(() => Promise<void>) | undefined> {
-  if (project.vite.config.mode === 'quick') {
+  if (project.vite.config.mode === 'check') {
     provideNone(project)
     return undefined
   }

@@ -56,7 +56,9 @@ test.concurrent('of a service that runs, all is good', async () => {
     PUBLIC_URL: { says: `${url} leads here` },
   })
   const shown = await launch({ directory, env, args: ['doctor'] }).ended
-  expect(shown.stdout).toMatch(/^ok {5}Node\.js +v\d+.*\n(ok .*\n)+Nothing is wrong\.\n$/)
+  expect(shown.stdout).toMatch(
+    /^ok {5}Agent Home +\d.*\nok {5}Node\.js +v\d+.*\n(ok .*\n)+Nothing is wrong\.\n$/,
+  )
 })
 
 test.concurrent('a server is asked for what it is set to', async () => {

@@ -1,0 +1,26 @@
+/** Format, lint and types, beside the tests instead of before them. */
+import { execFile } from 'node:child_process'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { expect, test } from 'vitest'
+
+const run = promisify(execFile)
+
+const root = join(import.meta.dirname, '..')
+
+/** What the tool found; nothing where all is well. */
+const foundBy = (tool: string, ...args: readonly string[]): Promise<string> =>
+  run(join(root, 'node_modules/.bin', tool), args, { cwd: root }).then(
+    () => '',
+    ({ stdout = '', stderr = '', message }) => `${stdout}${stderr}` || `${message}`,
+  )
+
+test.concurrent('everything is formatted, and lints clean', async () => {
+  expect(await foundBy('biome', 'check', '--colors=off', '.')).toBe('')
+})
+
+test.concurrent('the types are right', async () => {
+  const cache = join(root, 'node_modules/.cache/tsc.json')
+  const args = ['--noEmit', '--incremental', '--tsBuildInfoFile', cache]
+  expect(await foundBy('tsc', ...args)).toBe('')
+})
