@@ -8,9 +8,11 @@ const isLoopback = ({ hostname }: URL): boolean => LOOPBACK.has(hostname)
 /** A name or an IPv4 address; any other character could mean something to a page's policy. */
 const HOST = /^(?:[a-z0-9_-]+\.)*[a-z0-9_-]+$/
 
+const MOST_CHARS = 1_000
+
 /** https elsewhere, or http on the user's own machine, where any port matches. */
 function mayRedirectTo(text: string): boolean {
-  const url = URL.parse(text)
+  const url = text.length <= MOST_CHARS ? URL.parse(text) : null
   if (!url || text.includes('#') || url.username || url.password || url.port === '0') return false
   // Written in one way: what people see is what is meant.
   if (url.href !== text && url.href !== `${text}/`) return false
@@ -31,12 +33,15 @@ const shown = (name: string): string =>
     .replace(/(\p{M}{2})\p{M}+/gu, '$1')
     .trim()
 
-const redirectUri = z
-  .string()
-  .max(1_000)
+/** A client of several kinds of redirects (`cursor://…`) is kept with those that it may use here. */
+const redirectUris = z
+  .array(z.string())
+  .min(1)
+  .max(20)
+  .transform((all) => all.filter(mayRedirectTo))
   .refine(
-    mayRedirectTo,
-    'must be an https address, or http on localhost, 127.0.0.1 or [::1], written as browsers write it',
+    (usable) => usable.length > 0,
+    'one must be an https address, or http on localhost, 127.0.0.1 or [::1], written as browsers write it',
   )
 
 const including = (needed: string) =>
@@ -50,7 +55,7 @@ const including = (needed: string) =>
 export const clientMetadata = z
   .object({
     client_name: z.string().max(200).transform(shown).optional(),
-    redirect_uris: z.array(redirectUri).min(1).max(20),
+    redirect_uris: redirectUris,
     grant_types: including('authorization_code'),
     response_types: including('code'),
     token_endpoint_auth_method: z.string().max(100).optional(),

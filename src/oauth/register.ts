@@ -32,7 +32,7 @@ export const register = endpoint({
     tag,
     summary: 'Register a client (RFC 7591)',
     description:
-      'For clients without a metadata document. All are public. Redirects go to https, or to http on loopback with any port. A client that nobody lets in is forgotten after a day.',
+      'For clients without a metadata document. All are public. Redirects go to https, or to http on loopback with any port; of several, those are kept and answered. A client that nobody lets in is forgotten after a day.',
   },
   guards: forClients('registrations'),
   upload: { mediaType: 'application/json', schema: clientMetadata, example },

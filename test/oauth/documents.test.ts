@@ -68,6 +68,12 @@ describe.each(engines)('a client with a document on $name', (engine) => {
     expect(fetched - before).toBe(1)
   })
 
+  test('is let in by a redirect that can be used, beside others', async () => {
+    const id = publish({ redirect_uris: ['cursor://back', REDIRECT] })
+    const code = await codeFor(service, operator, request(id))
+    expect(tokensIn(await redeem(service, id, code)).access).toMatch(/^aha_/)
+  })
+
   test('that cannot be read is asked for once by each request', async () => {
     const id = publish('no JSON')
     const before = fetched

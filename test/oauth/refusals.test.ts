@@ -408,8 +408,23 @@ describe('a registration', () => {
     expect(await refused({ redirect_uris: [uri] })).toEqual([400, 'invalid_redirect_uri'])
   })
 
+  test('keeps the redirects that can be used, and answers them alone', async () => {
+    const loopback = 'http://127.0.0.1/back'
+    const redirect_uris = ['cursor://back', REDIRECT, `https://a.example/${'x'.repeat(1_000)}`]
+    const body = { redirect_uris: [...redirect_uris, loopback, 'http://a.example/'] }
+    const answer = await service.call('POST', '/oauth/register', { body })
+    expect([answer.status, answer.body.redirect_uris]).toEqual([201, [REDIRECT, loopback]])
+    const id = String(answer.body.client_id)
+    const at = async (redirect_uri: string) =>
+      (await authorize(service, request(id, { redirect_uri }))).status
+    expect(await at(REDIRECT)).toBe(303)
+    expect(await at('http://127.0.0.1:49152/back')).toBe(303)
+    expect(await at('cursor://back')).toBe(400)
+  })
+
   test.each([
     { redirect_uris: [] },
+    { redirect_uris: [REDIRECT, 1] },
     { redirect_uris: Array.from({ length: 21 }, () => REDIRECT) },
     { redirect_uris: 'https://client.example' },
   ])('of %j is refused', async (metadata) => {
