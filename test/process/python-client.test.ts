@@ -17,6 +17,9 @@ const locked = (name: string): string => join(folder, 'locked', `${name}.txt`)
 
 const python = findPython()
 
+/** Its environment is made anew where what is locked changed, and its tests are some two hundred. */
+const WHOLE_SUITE_MS = 900_000
+
 if (python === undefined) {
   process.stdout.write('No Python 3.10 or newer is found: the client for Python is not tested.\n')
 }
@@ -30,7 +33,7 @@ describe.skipIf(python === undefined)('the client for Python', () => {
     environment = await environmentOf(python ?? '', 'python', locked('tests'), locked('build'))
     opened = await openHome()
     way = await openFaultyWay(opened.port)
-  })
+  }, WHOLE_SUITE_MS)
   afterAll(async () => {
     await way.close()
     await opened.close()
@@ -63,7 +66,7 @@ describe.skipIf(python === undefined)('the client for Python', () => {
 
   const cache = () => join(environment.wheels, '..')
 
-  test.concurrent('passes its tests on a real home', async () => {
+  test.concurrent('passes its tests on a real home', { timeout: WHOLE_SUITE_MS }, async () => {
     const env = {
       AGENT_HOME_TEST_URL: opened.url,
       AGENT_HOME_TEST_FAULTY: way.url,

@@ -143,8 +143,8 @@ describe('naughty strings in addresses and on pages', () => {
     await askWith(service, operator.born.token, (encoded) => [
       `/api/agents/me/events?after=${encoded}`,
       `/api/garden?before=${encoded}`,
-      `/problems/${encoded}`,
-      `/api/agents/${encoded}`,
+      `/problems/_${encoded}`,
+      `/api/agents/_${encoded}`,
       `/console/sign-in?next=${encoded}`,
     ])
     const statuses = await inGroups(naughtyStrings, async (text) => {
