@@ -83,7 +83,6 @@ describe('refusals', () => {
     '/api/agents/me/Export',
     '/api//agents/me',
     '/api/agents/me%2fmemory',
-    '/api/agents/birth/..',
     '/.env',
     '/%',
   ])('nothing is at %s', async (path) => {
