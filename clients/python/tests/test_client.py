@@ -410,7 +410,7 @@ def test_who_stops_early_leaves_no_connection_behind(where: Where, born: BirthRe
         watched = home.watch(after=0)
         assert isinstance(watched, Iterator)
         next(watched)
-        pool = home._http._transport._pool  # type: ignore[attr-defined]
+        pool = home._places.here().http._transport._pool  # type: ignore[attr-defined]
         assert len(pool.connections) == 1
         del watched
         gc.collect()
@@ -420,7 +420,7 @@ def test_who_stops_early_leaves_no_connection_behind(where: Where, born: BirthRe
         async with AsyncAgentHome(url=where.url, token=born.token) as home:
             watched = home.watch(after=0)
             await watched.__anext__()
-            pool = home._http._transport._pool  # type: ignore[attr-defined]
+            pool = home._places.here(asyncio.get_running_loop()).http._transport._pool  # type: ignore[attr-defined]
             assert len(pool.connections) == 1
             await watched.aclose()  # type: ignore[attr-defined]
             assert len(pool.connections) == 0
