@@ -151,6 +151,9 @@ const bodyOf = (operation: Operation, source: Source): fc.Arbitrary<Partial<Atte
   )
 }
 
+/** What a segment may be: dots alone would be another path, which is refused as a whole. */
+const segmentOf = (value: string): string => value.replace(/^\.{1,2}$/, '_$&')
+
 const encoded = fc.oneof(
   oddText.map((text) => encodeURIComponent(text.toWellFormed()).slice(0, 2_000)),
   fc.constantFrom('%00', '%ff', '%', '+', '%ed%a0%80', 'a&b', '=', 'a=b&a=b'),
@@ -173,7 +176,7 @@ function addressOf(path: string, parameters: readonly Parameter[], source: Sourc
   return fc.tuple(places, asked, further).map(([places, query, more]) => {
     const pairs = Object.entries(query).map(([name, value]) => `${name}=${value}`)
     const search = [...pairs, ...(more ? [more] : [])].join('&')
-    const at = path.replace(/\{(\w+)\}/g, (_, name: string) => String(places[name]))
+    const at = path.replace(/\{(\w+)\}/g, (_, name: string) => segmentOf(String(places[name])))
     return search ? `${at}?${search}` : at
   })
 }
