@@ -1,8 +1,8 @@
-import { existsSync, readFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { BlockList } from 'node:net'
 import { describe, expect, test } from 'vitest'
 import { loadConfig, settings } from '../src/config.ts'
-import { readme, section, tableOf } from './readme.ts'
+import { section, tableOf } from './readme.ts'
 
 const rows = tableOf(section('Configuration'))
 const defaults = Object.fromEntries(rows.map(([name = '', value = '']) => [name, value]))
@@ -43,13 +43,5 @@ describe('the README', () => {
     const table = figures.split('\n').filter((line) => line.startsWith('| '))
     expect(table.length).toBeGreaterThan(3)
     expect(measured).toEqual(expect.arrayContaining(table))
-  })
-
-  test('its links lead to files that exist', () => {
-    const links = [...readme.matchAll(/\]\((?!https?:)([^)#]+)/g)].map(([, path = '']) => path)
-    expect(links.length).toBeGreaterThan(3)
-    for (const path of links) {
-      expect(existsSync(new URL(`../${path}`, import.meta.url)), path).toBe(true)
-    }
   })
 })
