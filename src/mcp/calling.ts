@@ -20,12 +20,22 @@ interface Conflict {
   readonly currentVersion?: number
   readonly sameContent?: boolean
   readonly deletedVersion?: number
+  readonly lastVersion?: number
+  readonly renamedTo?: string
 }
 
-const restoreAt = (deletedVersion: number): string =>
-  `bring it back with restore_memory, version ${deletedVersion - 1} and expectedVersion 0`
+const CREATE = 'Create it anew with write_memory and expectedVersion 0'
 
-function conflictSentence({ currentVersion = 0, sameContent, deletedVersion }: Conflict): string {
+function goneSentence({ lastVersion, renamedTo }: Conflict): string {
+  if (renamedTo !== undefined) return `the memory was renamed to ${renamedTo}: use that key.`
+  if (lastVersion === undefined) {
+    return `the memory is gone, and no version of it is left under this key. ${CREATE}.`
+  }
+  return `the memory was deleted. ${CREATE}, or bring it back with restore_memory, version ${lastVersion} and expectedVersion 0.`
+}
+
+function conflictSentence(conflict: Conflict): string {
+  const { currentVersion = 0, sameContent, deletedVersion } = conflict
   if (sameContent) {
     return `Version ${currentVersion} is there already, and holds what you sent: your write has been made.`
   }
@@ -34,13 +44,16 @@ function conflictSentence({ currentVersion = 0, sameContent, deletedVersion }: C
   }
   return deletedVersion === undefined
     ? 'Nothing was changed, and nothing is under this key. Send expectedVersion 0 to create it.'
-    : `Nothing was changed: the memory was deleted. Write it anew with expectedVersion 0, or ${restoreAt(deletedVersion)}.`
+    : `Nothing was changed: ${goneSentence(conflict)}`
 }
 
-const missingSentence = ({ deletedVersion }: Conflict): string =>
-  deletedVersion === undefined
+const missingSentence = (conflict: Conflict): string =>
+  conflict.deletedVersion === undefined
     ? 'No memory is under this key. Check it with list_memories, or create the memory with write_memory and expectedVersion 0.'
-    : `The memory was deleted. If it is still needed, ${restoreAt(deletedVersion)}.`
+    : `Nothing is under this key: ${goneSentence(conflict)}`
+
+const VERSION_GONE =
+  'The version is no longer kept: it was erased, or gave way to newer ones. memory_history lists what is kept.'
 
 /** Sentences of the error catalogue refer to HTTP; these name tools instead. */
 const sentences: Partial<Record<ErrorCode, string | ((refusal: Problem) => string)>> = {
@@ -48,8 +61,7 @@ const sentences: Partial<Record<ErrorCode, string | ((refusal: Problem) => strin
   memory_not_found: ({ extras }) => missingSentence(extras.members ?? {}),
   version_not_found:
     'The memory has no such version: it never was, or it is a delete. memory_history lists the versions.',
-  version_gone:
-    'The version is no longer kept: it was erased, or gave way to newer ones. memory_history lists what is kept.',
+  version_gone: ({ extras: { members } }) => (members ? missingSentence(members) : VERSION_GONE),
   rate_limited: ({ extras: { headers } }) =>
     `Too many requests: wait ${headers?.['Retry-After'] ?? 60} seconds. get_context tells what is left.`,
   memory_quota_reached:

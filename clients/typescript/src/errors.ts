@@ -83,9 +83,13 @@ export class VersionConflict extends HomeError {
   readonly updatedAt: string | undefined
   /** What is stored equals what was sent. */
   readonly sameContent: boolean
-  /** Where the memory was deleted: the version that the delete is. */
+  /** Where the memory was deleted or renamed: the version that ended it. */
   readonly deletedVersion: number | undefined
   readonly deletedAt: string | undefined
+  /** The newest version that can be restored; undefined if none can be. */
+  readonly lastVersion: number | undefined
+  /** Where the memory was renamed: its new key. */
+  readonly renamedTo: string | undefined
 
   constructor(problem: Problem, extras?: ErrorExtras) {
     super(problem, extras)
@@ -94,6 +98,8 @@ export class VersionConflict extends HomeError {
     this.sameContent = problem.sameContent === true
     this.deletedVersion = numberIn(problem.deletedVersion)
     this.deletedAt = stringIn(problem.deletedAt)
+    this.lastVersion = numberIn(problem.lastVersion)
+    this.renamedTo = stringIn(problem.renamedTo)
   }
 }
 

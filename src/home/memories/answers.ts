@@ -21,7 +21,8 @@ import { iso } from '../../time.ts'
 import type { Home } from '../home.ts'
 import { KEY_WRITE_ERRORS } from '../key-scope.ts'
 import { refusal } from '../refusal.ts'
-import { memoryExample, memorySchema } from '../schemas.ts'
+import { memoryExample, memoryKey, memorySchema } from '../schemas.ts'
+import { type Gone, goneBy, whereItWent } from './gone.ts'
 
 export const protectedMark = z
   .literal(true)
@@ -98,13 +99,20 @@ export function showSaved(call: Call, memory: Memory): Answer {
   return answer(call, 200, `{"memory":${savedJson(call)(memory)}}`)
 }
 
-/** Of a memory that was deleted. */
+/** Of a memory that was deleted or renamed. */
 const deletedOptions = {
   deletedVersion: z
     .int()
     .optional()
-    .meta({ description: 'If the memory was deleted: the version of the deletion.' }),
+    .meta({ description: 'If the memory was deleted or renamed: the version that ended it.' }),
   deletedAt: dateTime.optional(),
+  lastVersion: z
+    .int()
+    .optional()
+    .meta({ description: 'The newest version that can be restored; absent if none can be.' }),
+  renamedTo: memoryKey
+    .optional()
+    .meta({ description: 'If the memory was renamed: its new key. Absent if out of reach.' }),
 }
 
 const versionConflict = problemSchema
@@ -184,43 +192,57 @@ export function deletedView(result: Result) {
   return { key, version: deleted.version, deletedAt: iso(deleted.deletedAt) }
 }
 
-const deletedMembers = ({ version, deletedAt }: Deleted) => ({
-  deletedVersion: version,
-  deletedAt: iso(deletedAt),
+const goneMembers = ({ deleted, lastVersion, renamedTo }: Gone) => ({
+  deletedVersion: deleted.version,
+  deletedAt: iso(deleted.deletedAt),
+  ...(lastVersion !== undefined && { lastVersion }),
+  ...(renamedTo !== undefined && { renamedTo }),
 })
+
+const CREATE = 'Write it with expectedVersion 0 to create it anew'
+
+/** Nothing can be restored under a key that a rename or an erasure has left. */
+function sentenceFor({ lastVersion, renamedTo }: Gone): string {
+  if (renamedTo !== undefined) return `the memory was renamed to ${renamedTo}. Use that key.`
+  if (lastVersion === undefined) {
+    return `the memory is gone, and none of its versions is retained under this key. ${CREATE}.`
+  }
+  return `the memory was deleted. ${CREATE}. Of its retained versions, the newest can be restored with POST /api/agents/me/memory/restore, version ${lastVersion} and expectedVersion 0.`
+}
 
 const NOTHING_THERE =
   'Nothing was written, and no memory has this key. Write it with expectedVersion 0 to create it.'
 
-const DELETED =
-  'Nothing was written: the memory was deleted. Write it with expectedVersion 0 to create it anew, or restore it with POST /api/agents/me/memory/restore and expectedVersion 0.'
-
-const sentenceFor = ({ currentVersion, deleted }: Conflict): string | undefined => {
-  if (currentVersion > 0) return undefined
-  return deleted ? DELETED : NOTHING_THERE
-}
-
-function conflictExtras(found: Conflict): ProblemExtras {
-  const { currentVersion, updatedAt, sameContent, deleted } = found
-  const detail = sentenceFor(found)
+function conflictExtras(found: Conflict, gone: Gone | undefined): ProblemExtras {
+  const { currentVersion, updatedAt, sameContent } = found
+  const detail = gone ? `Nothing was written: ${sentenceFor(gone)}` : NOTHING_THERE
   return {
-    ...(detail !== undefined && { detail }),
+    ...(currentVersion === 0 && { detail }),
     members: {
       currentVersion,
       ...(updatedAt !== undefined && { updatedAt: iso(updatedAt) }),
       sameContent,
-      ...(deleted && deletedMembers(deleted)),
+      ...(gone && goneMembers(gone)),
     },
     headers: currentVersion > 0 ? { ETag: etagOf(currentVersion) } : {},
   }
 }
 
-const GONE_ALREADY =
-  'The memory was deleted, so there is nothing to change. Its versions can be restored.'
+/** Of a memory, or of a version that is not retained because of what became of the memory. */
+const goneProblem = (code: 'memory_not_found' | 'version_gone', gone: Gone | undefined): Problem =>
+  problem(
+    code,
+    gone && { detail: `Nothing has this key: ${sentenceFor(gone)}`, members: goneMembers(gone) },
+  )
 
-/** `detail`: if the memory was deleted. */
-export const notFound = (deleted: Deleted | undefined, detail: string): Problem =>
-  problem('memory_not_found', deleted && { detail, members: deletedMembers(deleted) })
+/** `deleted`: its tombstone. */
+export const notFound = async (
+  home: Pick<Home, 'store'>,
+  identity: Identity,
+  key: string,
+  deleted: Deleted | undefined,
+): Promise<Problem> =>
+  goneProblem('memory_not_found', deleted && (await whereItWent(home, identity, key, deleted)))
 
 function notOnce(fault: Extract<ChangeError, { outcome: 'not_once' }>): Problem {
   const { occurrences, currentVersion, updatedAt } = fault
@@ -245,18 +267,20 @@ const CODES = {
   emptied: 'text_empty',
   protected: 'memory_protected',
   too_large: 'text_too_large',
-  gone: 'version_gone',
   no_version: 'version_not_found',
   taken: 'key_taken',
   answer_too_large: 'answer_too_large',
 } as const
 
-export function faultProblem(fault: ChangeError): Problem {
+/** `gone`: what became of the memory. */
+export function faultProblem(fault: ChangeError, gone?: Gone): Problem {
   switch (fault.outcome) {
     case 'conflict':
-      return problem('version_conflict', conflictExtras(fault))
+      return problem('version_conflict', conflictExtras(fault, gone))
     case 'missing':
-      return notFound(fault.deleted, GONE_ALREADY)
+      return goneProblem('memory_not_found', gone)
+    case 'gone':
+      return goneProblem('version_gone', gone)
     case 'not_once':
       return notOnce(fault)
     case 'over_quota':
@@ -266,17 +290,31 @@ export function faultProblem(fault: ChangeError): Problem {
   }
 }
 
+/** The problem of a fault, with what works instead. `key`: of the memory that it is about. */
+export const explained = async (
+  home: Pick<Home, 'store'>,
+  identity: Identity,
+  key: string,
+  fault: ChangeError,
+): Promise<Problem> => faultProblem(fault, await goneBy(home, identity, key, fault))
+
+/** The memory that a change is about; of a rename the old key. */
+export const keyOf = (change: Change): string =>
+  change.verb === 'rename' ? change.from : change.key
+
 /** Makes one change and returns its result. Throws the problem of a refused change or identity. */
 export async function makeChange(
-  { store }: Home,
+  home: Pick<Home, 'store'>,
   identity: Identity,
   change: Change,
   now: number,
 ): Promise<Result> {
-  const answer = await store.changeMemories(identity, [change], now)
+  const answer = await home.store.changeMemories(identity, [change], now)
   if (answer.outcome === 'paused' || answer.outcome === 'revoked') throw refusal(answer)
   if (answer.outcome === 'unchanged') {
-    for (const { fault } of answer.faults) throw faultProblem(fault)
+    for (const { fault } of answer.faults) {
+      throw await explained(home, identity, keyOf(change), fault)
+    }
   } else {
     for (const result of answer.results) return result
   }
@@ -285,13 +323,13 @@ export async function makeChange(
 
 /** Throws `version_conflict` and `memory_quota_reached`. */
 export async function saveWrite(
-  { store }: Home,
+  home: Pick<Home, 'store'>,
   identity: Identity,
   write: MemoryWrite,
   now: number,
 ): Promise<Memory> {
-  const written = await store.writeMemory(identity, write, now)
+  const written = await home.store.writeMemory(identity, write, now)
   if (written.outcome === 'saved') return written.memory
   if (written.outcome === 'paused' || written.outcome === 'revoked') throw refusal(written)
-  throw faultProblem(written)
+  throw await explained(home, identity, write.key, written)
 }

@@ -1,6 +1,6 @@
 /** POST /api/agents/me/batch: several changes at once, all of them or none. */
 import { z } from 'zod'
-import { type Problem, problem } from '../../errors.ts'
+import { problem } from '../../errors.ts'
 import { fields } from '../../fields.ts'
 import { answer } from '../../http/call.ts'
 import { elementsOf, onlyMemberOf } from '../../json/members.ts'
@@ -9,6 +9,7 @@ import { endpoint } from '../../pipeline/endpoint.ts'
 import { clientOf } from '../../pipeline/failures.ts'
 import { spendMore } from '../../pipeline/guards/budget.ts'
 import { problemSchema, WRITE_ERRORS } from '../../pipeline/problem.ts'
+import type { Identity } from '../../store/port/home.ts'
 import type { Change, ChangeError, Memory, Result } from '../../store/port/keeping/memories.ts'
 import { forAgents, noQuery } from '../guards.ts'
 import type { Home } from '../home.ts'
@@ -18,7 +19,9 @@ import { refusal } from '../refusal.ts'
 import { memoryExample, memorySchema, tag } from '../schemas.ts'
 import {
   deletedView,
+  explained,
   faultProblem,
+  keyOf,
   memoryJson,
   prefer,
   prefersMinimal,
@@ -101,9 +104,30 @@ function throwWithoutRoom(faults: readonly FailedChange[]): void {
   }
 }
 
-const conflictOf = ({ at, fault }: FailedChange) => {
-  const { code, message: detail, extras }: Problem = faultProblem(fault)
-  return { operation: at, code, detail, ...extras.members }
+/** The new key, of a memory that the batch itself renamed before. */
+const renamedIn = (before: readonly Change[], key: string): string | undefined =>
+  before.filter((each) => each.verb === 'rename').findLast(({ from }) => from === key)?.to
+
+async function conflictsOf(
+  home: Home,
+  identity: Identity,
+  changes: readonly Change[],
+  faults: readonly FailedChange[],
+) {
+  async function conflictOf({ at, fault }: FailedChange) {
+    const key = keyOf(changes[at] as Change)
+    const renamedTo = renamedIn(changes.slice(0, at), key)
+    const deleted = 'deleted' in fault ? fault.deleted : undefined
+    const {
+      code,
+      message: detail,
+      extras,
+    } = deleted && renamedTo !== undefined
+      ? faultProblem(fault, { deleted, renamedTo })
+      : await explained(home, identity, key, fault)
+    return { operation: at, code, detail, ...extras.members }
+  }
+  return Promise.all(faults.map(conflictOf))
 }
 
 const conflictSchema = problemSchema
@@ -183,7 +207,8 @@ export const changeMemories = endpoint({
     )
     if (found.outcome === 'unchanged') {
       throwWithoutRoom(found.faults)
-      throw problem('batch_conflict', { members: { conflicts: found.faults.map(conflictOf) } })
+      const conflicts = await conflictsOf(home, identity, changes, found.faults)
+      throw problem('batch_conflict', { members: { conflicts } })
     }
     if (found.outcome !== 'changed') throw refusal(found)
     const shown = savedJson(call)

@@ -14,7 +14,7 @@ import { KEY_READ_ERRORS } from '../key-scope.ts'
 import { refusal } from '../refusal.ts'
 import { memoryExample, memoryKey, memorySchema, tag } from '../schemas.ts'
 import {
-  faultProblem,
+  explained,
   ifNoneMatch,
   memoryJson,
   missingAnswer,
@@ -44,16 +44,14 @@ function showVersion(call: Call, found: FoundVersion, withProof: boolean): Answe
   )
 }
 
-const DELETED = 'The memory was deleted. Its retained versions can be listed and restored.'
-
 /** Throws `memory_not_found`. */
 export async function findMemory(
-  { store }: Home,
+  home: Pick<Home, 'store'>,
   identity: Identity,
   key: string,
 ): Promise<Memory> {
-  const found = await store.readMemory(identity, key)
-  if (found.outcome === 'missing') throw notFound(found.deleted, DELETED)
+  const found = await home.store.readMemory(identity, key)
+  if (found.outcome === 'missing') throw await notFound(home, identity, key, found.deleted)
   if (found.outcome !== 'found') throw refusal(found)
   return found.memory
 }
@@ -62,15 +60,15 @@ type FoundVersion = Extract<VersionAnswer, { readonly outcome: 'found' }>
 
 /** Throws `memory_not_found`, `version_not_found` or `version_gone`. */
 export async function findPast(
-  { store }: Home,
+  home: Pick<Home, 'store'>,
   identity: Identity,
   key: string,
   version: number,
 ): Promise<FoundVersion> {
-  const found = await store.readVersion(identity, key, version)
+  const found = await home.store.readVersion(identity, key, version)
   if (found.outcome === 'found') return found
   if (found.outcome === 'paused' || found.outcome === 'revoked') throw refusal(found)
-  throw faultProblem(found)
+  throw await explained(home, identity, key, found)
 }
 
 export const findVersion = async (...asked: Parameters<typeof findPast>): Promise<Memory> =>
@@ -95,7 +93,7 @@ export const readMemory = endpoint({
     tag,
     summary: 'Read a memory',
     description:
-      'The current version, or the one given in version. For a deleted memory, the 404 contains deletedVersion and deletedAt.',
+      'The current version, or the one given in version. For a deleted memory, the 404 contains deletedVersion, deletedAt and lastVersion, which can be restored; for a renamed one, renamedTo.',
     headers: ifNoneMatch,
   },
   guards: forAgents('reads'),

@@ -19,17 +19,15 @@ const protection = z
   .strictObject({ key: memoryKey, protected: z.boolean('must be true or false') })
   .meta({ id: 'MemoryProtection' })
 
-const DELETED = 'The memory was deleted. Restore it first to protect it.'
-
 /** The current version. Throws `memory_not_found`. */
 export async function setProtected(
-  { store, clock }: Home,
+  home: Home,
   identity: Identity,
   key: string,
   isProtected: boolean,
 ): Promise<number> {
-  const found = await store.protectMemory(identity, key, isProtected, clock())
-  if (found.outcome === 'missing') throw notFound(found.deleted, DELETED)
+  const found = await home.store.protectMemory(identity, key, isProtected, home.clock())
+  if (found.outcome === 'missing') throw await notFound(home, identity, key, found.deleted)
   if (found.outcome !== 'done') throw refusal(found)
   return found.version
 }

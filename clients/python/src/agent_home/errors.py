@@ -81,9 +81,13 @@ class VersionConflict(HomeError):
     updated_at: str | None = None
     #: What is stored equals what was sent.
     same_content: bool = False
-    #: Where the memory was deleted: the version that the delete is.
+    #: Where the memory was deleted or renamed: the version that ended it.
     deleted_version: int | None = None
     deleted_at: str | None = None
+    #: The newest version that can be restored; None if none can be.
+    last_version: int | None = None
+    #: Where the memory was renamed: its new key.
+    renamed_to: str | None = None
 
     def _take(self, problem: Mapping[str, Any]) -> None:
         self.current_version = problem.get("currentVersion", 0)
@@ -91,6 +95,8 @@ class VersionConflict(HomeError):
         self.same_content = problem.get("sameContent") is True
         self.deleted_version = problem.get("deletedVersion")
         self.deleted_at = problem.get("deletedAt")
+        self.last_version = problem.get("lastVersion")
+        self.renamed_to = problem.get("renamedTo")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -106,6 +112,8 @@ class OperationConflict:
     same_content: bool | None = None
     deleted_version: int | None = None
     deleted_at: str | None = None
+    last_version: int | None = None
+    renamed_to: str | None = None
     occurrences: int | None = None
 
 

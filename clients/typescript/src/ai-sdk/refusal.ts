@@ -12,11 +12,15 @@ export interface Asked {
   readonly key?: string
 }
 
+const renamedText = (to: string): string =>
+  `Nothing was changed: the memory was renamed to ${to}. Use that key.`
+
 function conflictText({ tool, key }: Asked, conflict: VersionConflict): string {
-  const { currentVersion, updatedAt, sameContent, deletedVersion, deletedAt } = conflict
+  const { currentVersion, updatedAt, sameContent, deletedVersion, deletedAt, renamedTo } = conflict
   if (sameContent) {
     return `Version ${currentVersion} of ${key} already says what you sent: nothing is left to do.`
   }
+  if (renamedTo !== undefined) return renamedText(renamedTo)
   if (deletedVersion !== undefined) {
     return `Nothing was changed: ${key} was deleted at ${deletedAt}. If it is wanted again, call write_memory with expectedVersion 0.`
   }
@@ -27,11 +31,12 @@ function conflictText({ tool, key }: Asked, conflict: VersionConflict): string {
 }
 
 function textOf(asked: Asked, error: HomeError): string {
-  const { code, detail, errors } = error
+  const { code, detail, details, errors } = error
   if (error instanceof VersionConflict) return conflictText(asked, error)
   if (error instanceof OutcomeUnknown) {
     return `The answer was lost: it may have been done. Call read_memory for ${asked.key}, and call ${asked.tool} again only if it was not.`
   }
+  if (typeof details.renamedTo === 'string') return renamedText(details.renamedTo)
   if (code === 'memory_not_found') return `Nothing was changed: no memory is under ${asked.key}.`
   const faults = errors.map(({ pointer, message }) => `${pointer} ${message}`)
   return `${detail}${faults.length > 0 ? ` ${faults.join('; ')}.` : ''} (${code})`
