@@ -76,8 +76,8 @@ export interface Pending {
 
 type Considered =
   | { readonly outcome: 'pending'; readonly pending: Pending }
-  /** Back to the client, which is told why. */
-  | { readonly outcome: 'redirect'; readonly location: string }
+  /** The address at the client that tells it what is wrong. */
+  | { readonly outcome: 'fault'; readonly location: string }
 
 function refuse(text: string): never {
   const { error_description: why } = JSON.parse(text || '{}') as { error_description?: string }
@@ -104,7 +104,7 @@ export async function consider(
   const asked = { method: 'GET', target, kept, client: clientOf(call, oauth) } as const
   const { location, text } = await provider.ask(asked)
   if (location === undefined) return refuse(text)
-  if (location !== paths.consent) return { outcome: 'redirect', location }
+  if (location !== paths.consent) return { outcome: 'fault', location }
   const { uid, payload } = undecided(kept)
   const { client_id = '', redirect_uri = '', scope = '' } = payload.params as Record<string, string>
   const client = await provider.findClient(client_id)

@@ -1,5 +1,4 @@
 /** The pages for people: the operator's, the rooms', and what all of them need. */
-import { authorize } from '../oauth/authorize.ts'
 import type { Endpoint } from '../pipeline/endpoint.ts'
 import {
   accountPage,
@@ -26,6 +25,7 @@ import { agentOverview, statusForm } from './console/agent/overview.ts'
 import { rollbackForm, rollbackPage } from './console/agent/rollback.ts'
 import { eraseAgent, leave, profileForm, settingsPage } from './console/agent/settings.ts'
 import { exportDownload, importPage, importUpload, printPage } from './console/agent/transfer.ts'
+import { authorize } from './console/authorize.ts'
 import { consentForm, consentPage } from './console/consent.ts'
 import { deletedPage } from './console/memories/deleted.ts'
 import { searchPage } from './console/memories/everywhere.ts'

@@ -84,6 +84,10 @@ export async function decide(
   return operator.send('/console/consent', fields)
 }
 
+/** The address behind the link of the page that tells of a faulty request. */
+export const linkIn = ({ text }: Answer): URL =>
+  new URL(/<a class="button" href="([^"]*)"/.exec(text)?.[1]?.replaceAll('&amp;', '&') ?? 'none:')
+
 export const backAt = ({ headers }: Answer): URL => new URL(headers.get('location') ?? 'none:')
 
 export async function codeFor(

@@ -10,6 +10,7 @@ import {
   codeFor,
   decide,
   letIn,
+  linkIn,
   type Operator,
   operatorOf,
   REDIRECT,
@@ -46,9 +47,14 @@ const statusOf = async (token: string): Promise<number> =>
 
 const errorOf = ({ status, body }: Answer) => [status, body.error]
 
-const errorAt = (answer: Answer) => backAt(answer).searchParams.get('error')
-
 describe('a request', () => {
+  /** A visitor is not sent to what anybody may have registered. */
+  const asksBefore = ({ status, headers, text }: Answer) => {
+    expect([status, headers.get('location'), headers.get('refresh')]).toEqual([400, null, null])
+    expect(text).toContain('<strong>client.example</strong> sent you here')
+    expect(text).toContain('Go on to client.example</a>')
+  }
+
   const leadsNowhere = async (parameters: Record<string, string>) => {
     const { status, headers, text } = await authorize(service, request(clientId, parameters))
     expect([status, headers.get('location')]).toEqual([400, null])
@@ -83,14 +89,16 @@ describe('a request', () => {
     ['for another resource', { resource: 'https://elsewhere.example/mcp' }, 'invalid_target'],
     ['for the whole service', { resource: 'http://127.0.0.1:8787' }, 'invalid_target'],
     ['without asking anybody', { prompt: 'none' }, 'consent_required'],
-  ])('%s is refused, and says so to its client', async (_, parameters, error) => {
+  ])('%s is refused, and a page asks before its client is told', async (_, parameters, error) => {
     const sent = Object.entries(parameters).filter(([, value]) => value !== '')
     const left = Object.keys(parameters).filter((name) => !(Object.fromEntries(sent)[name] ?? ''))
     const search = new URLSearchParams(request(clientId, Object.fromEntries(sent)))
     for (const name of left) search.delete(name)
     const answer = await authorize(service, String(search))
-    expect(`${backAt(answer).origin}${backAt(answer).pathname}`).toBe(REDIRECT)
-    expect(Object.fromEntries(backAt(answer).searchParams)).toMatchObject({
+    asksBefore(answer)
+    const link = linkIn(answer)
+    expect(`${link.origin}${link.pathname}`).toBe(REDIRECT)
+    expect(Object.fromEntries(link.searchParams)).toMatchObject({
       error,
       state: 'a state',
       iss: 'http://127.0.0.1:8787',
@@ -99,12 +107,28 @@ describe('a request', () => {
 
   test('for a token in the address is refused', async () => {
     const answer = await authorize(service, request(clientId, { response_type: 'token' }))
-    expect(backAt(answer).hash).toContain('error=unsupported_response_type')
+    asksBefore(answer)
+    expect(linkIn(answer).hash).toContain('error=unsupported_response_type')
+  })
+
+  test('with a fault leads nowhere by itself on the page of the signed-in operator either', async () => {
+    const search = request(clientId, { prompt: 'none' })
+    asksBefore(await operator.open(`/console/consent?${search}`))
+    for (const decision of ['allow', 'refuse']) {
+      const sent = { request: search, turn: '0', decision }
+      asksBefore(await operator.send('/console/consent', sent))
+    }
+  })
+
+  test('with a fault of a client that writes markup shows it as text', async () => {
+    const state = '"><script>alert(1)</script>'
+    const answer = await authorize(service, request(clientId, { prompt: 'none', state }))
+    expect(answer.text).not.toContain('<script>alert')
+    expect(linkIn(answer).searchParams.get('state')).toBe(state)
   })
 
   test('that names a parameter twice is refused', async () => {
-    const { status } = await authorize(service, `${request(clientId)}&code_challenge=x`)
-    expect(status).toBe(303)
+    asksBefore(await authorize(service, `${request(clientId)}&code_challenge=x`))
     const twice = `${request(clientId)}&client_id=${clientId}`
     expect((await authorize(service, twice)).status).toBe(400)
   })
@@ -591,7 +615,7 @@ test('the answer names its issuer, so that clients of several do not mix them up
     elsewhere,
     request(id, { prompt: 'none', resource: 'https://home.example/mcp' }),
   )
-  expect(backAt(answer).searchParams.get('iss')).toBe('https://home.example')
-  expect(errorAt(answer)).toBe('consent_required')
+  expect(linkIn(answer).searchParams.get('iss')).toBe('https://home.example')
+  expect(linkIn(answer).searchParams.get('error')).toBe('consent_required')
   await elsewhere.close()
 })

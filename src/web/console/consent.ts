@@ -25,6 +25,7 @@ import { type Html, showPage } from '../layout/page.ts'
 import { proof, recentSignIn } from './account/recent-sign-in.ts'
 import { DAY_MS } from './agent/filters.ts'
 import { takeTurn, turnField } from './agent/keys.ts'
+import { showFault } from './authorize.ts'
 import { formForSignedIn, forSignedIn, withInput } from './guards.ts'
 import type { Visit, Workspace } from './workspace.ts'
 
@@ -105,7 +106,9 @@ async function show(visit: Asking, workspace: Workspace, typed: Typed): Promise<
   const { call, session, issuer } = visit
   const { oauth, secure } = workspace
   const considered = await consider(call, oauth, issuer, searchOf(call, typed))
-  if (considered.outcome === 'redirect') return redirect(call, considered.location)
+  if (considered.outcome === 'fault') {
+    return showFault(call, workspace, considered.location, session)
+  }
   const { pending } = considered
   return showPage(call, secure, {
     title: 'Allow access',
@@ -202,9 +205,11 @@ export const consentForm = endpoint({
     'authorization_invalid',
   ],
   async handle(visit, workspace: Workspace) {
-    const { call, sent, issuer } = visit
+    const { call, sent, session, issuer } = visit
     const considered = await consider(call, workspace.oauth, issuer, sent.request ?? '')
-    if (considered.outcome === 'redirect') return redirect(call, considered.location)
+    if (considered.outcome === 'fault') {
+      return showFault(call, workspace, considered.location, session)
+    }
     const { pending } = considered
     const location = isAllowed(sent)
       ? await allow(visit, workspace, pending)
