@@ -12,6 +12,7 @@ import { agentPath } from '../../layout/paths.ts'
 import { number, plural, size, when } from '../../layout/words.ts'
 import { type AgentPage, type FoundAgent, findAgent, showAgentPage } from '../agent-page.ts'
 import type { AgentVisit, Workspace } from '../workspace.ts'
+import { MOST_FOUND } from './chosen.ts'
 import {
   type Found,
   findMemories,
@@ -202,13 +203,15 @@ ${
 }${branches.length === BRANCHES ? html`<p class="hint">The first ${BRANCHES}: begin a key above to see others.</p>` : nothing}</nav>`
 }
 
-const everyPage: Html = html`<span class="check"><input type="checkbox" name="all" id="all" value="yes"><label for="all">All that match, on every page</label></span>`
+/** A search ends somewhere. */
+const everyPage = (listing: Listing): Html =>
+  html`<span class="check"><input type="checkbox" name="all" id="all" value="yes"><label for="all">All that match, on every page${isSearch(listing) ? `, up to the ${number(MOST_FOUND)} best` : nothing}</label></span>`
 
 const together = (
   pane: Pane,
 ): Html => html`<p class="several" role="group" aria-label="With those that are selected">
 <span class="selected"></span>
-${isPaged(pane) ? everyPage : nothing}
+${isPaged(pane) ? everyPage(pane.listing) : nothing}
 <button name="do" value="pin" class="quiet">Pin</button>
 <button name="do" value="unpin" class="quiet">Unpin</button>
 <button name="do" value="protect" class="quiet">Protect</button>

@@ -2,11 +2,8 @@
 import { html } from 'hono/html'
 import { z } from 'zod'
 import type { Problem } from '../../../errors.ts'
-import { memoryKey } from '../../../home/schemas.ts'
 import type { Answer } from '../../../http/call.ts'
-import type { Fields } from '../../../http/form.ts'
 import type { Sent } from '../../../pipeline/guards/form.ts'
-import { validateBody } from '../../../pipeline/validate.ts'
 import { hidden, refusalNote, type Typed, untouched } from '../../layout/fields.ts'
 import { type Html, nothing } from '../../layout/page.ts'
 import { note } from '../../layout/parts.ts'
@@ -14,48 +11,10 @@ import { agentPath } from '../../layout/paths.ts'
 import { plural } from '../../layout/words.ts'
 import { showAgentPage } from '../agent-page.ts'
 import { agentPage } from '../endpoints.ts'
-import { versionIn } from '../memory/editor.ts'
 import type { AgentVisit, Workspace } from '../workspace.ts'
-import { findMemories } from './found.ts'
+import type { Chosen } from './chosen.ts'
 import { finder, findPane, list, newButton } from './list-pane.ts'
 import { deletedPath, type Listing, listingIn, listingQuery, listPath, queryOf } from './listing.ts'
-
-const NAME = 'memory.'
-
-const chosen = z
-  .array(z.object({ key: memoryKey, version: z.int().min(1) }))
-  .min(1, 'must be at least one memory')
-
-export type Chosen = z.output<typeof chosen>[number]
-
-/** Throws `invalid_body`. */
-export const chosenIn = (sent: Fields): readonly Chosen[] =>
-  validateBody(
-    chosen,
-    Object.entries(sent).flatMap(([name, version]) =>
-      name.startsWith(NAME) ? [{ key: name.slice(NAME.length), version: versionIn(version) }] : [],
-    ),
-  )
-
-/** Of all that match; the rest match still. */
-const AT_ONCE = 1_000
-
-/** The selected ones, or all of the list that they were selected in. Throws `invalid_body`. */
-export async function findChosen(
-  visit: AgentVisit & Sent,
-  workspace: Workspace,
-): Promise<readonly Chosen[]> {
-  const { sent } = visit
-  if (sent.all !== 'yes') return chosenIn(sent)
-  const { q, prefix, pinned } = listingIn(sent.list)
-  const all: Chosen[] = []
-  for (let at: Listing | undefined = { q, prefix, pinned, order: 'key' }; at; ) {
-    const { rows, on } = await findMemories(visit, workspace, at)
-    all.push(...rows.map(({ key, version }) => ({ key, version })))
-    at = all.length < AT_ONCE ? on : undefined
-  }
-  return validateBody(chosen, all.slice(0, AT_ONCE))
-}
 
 /** Named in an address, to be undone at once. */
 const UNDONE_AT_ONCE = 100

@@ -23,8 +23,9 @@ import { agentPath } from '../../layout/paths.ts'
 import { findAgent } from '../agent-page.ts'
 import { agentForm, agentPage } from '../endpoints.ts'
 import type { Workspace } from '../workspace.ts'
+import { type Chosen, chosenIn, findChosen } from './chosen.ts'
 import { listingIn, listPath, memoryIn } from './listing.ts'
-import { afterDelete, type Chosen, chosenIn, findChosen, showListAgain } from './memories.ts'
+import { afterDelete, showListAgain } from './memories.ts'
 
 /** The change was made already, because the form was sent twice. */
 function isDone(change: Change, fault: ChangeError): boolean {
