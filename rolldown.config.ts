@@ -23,7 +23,7 @@ const FOR_OTHERS =
 const NOTICES = /oidc-provider\/lib\/helpers\/attention\.js$/
 
 /** Documents whose code the console shows. */
-export const guides = ['README.md', 'docs/mcp.md', 'docs/adapters/*.md']
+export const guides = ['docs/mcp.md', 'docs/adapters/*.md']
 
 const parts: BuildOptions[] = [
   {

@@ -127,7 +127,7 @@ const schema = z.object({
   DISK_RESERVE: bytes(1_024 * MIB),
 })
 
-/** The names are the environment variables' own; the README's table documents each. */
+/** The names are the environment variables' own; docs/configuration.md documents each. */
 export type Config = Readonly<z.output<typeof schema>>
 
 /** The environment variables' names. */

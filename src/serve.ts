@@ -50,7 +50,7 @@ function announce(log: Logger, url: string, store: Store, isShown: boolean): voi
   process.stdout.write(
     `\n  Agent Home ${VERSION} is open at ${url}\n  Its data is in ${store.location}\n\n` +
       `  Open it in a browser, or see what a birth offers:\n    ${next}\n` +
-      `  Then take the walk in the README. Stop with Ctrl+C.\n\n`,
+      `  Then take the walk in docs/walk.md. Stop with Ctrl+C.\n\n`,
   )
 }
 

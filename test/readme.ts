@@ -1,22 +1,28 @@
-/** The README, taken apart: its fenced blocks in their order, and its tables. */
+/** The README and other documents, taken apart: their fenced blocks in their order, and their tables. */
 import { readFileSync } from 'node:fs'
 
 export interface Step {
   /** A shell block, exactly as printed. */
   readonly shell: string
-  /** What the README says that it prints, if it says so. */
+  /** What the document says that it prints, if it says so. */
   readonly prints: string | undefined
 }
 
-export const readme = readFileSync(new URL('../README.md', import.meta.url), 'utf8')
+/** `path`: from the root of the repository. */
+export const readDocument = (path: string): string =>
+  readFileSync(new URL(`../${path}`, import.meta.url), 'utf8')
 
-export const section = (title: string): string =>
-  readme.split(/^## /m).find((text) => text.startsWith(title)) ?? ''
+export const section = (path: string, title: string): string =>
+  readDocument(path)
+    .split(/^## /m)
+    .find((text) => text.startsWith(title)) ?? ''
 
-/** Each shell block, with the JSON block that follows it before the next one. */
+/** Each shell block, with the JSON or text that follows it before the next one. */
 export function stepsOf(markdown: string): Step[] {
   const steps: Step[] = []
-  for (const [, language, block = ''] of markdown.matchAll(/^```(\w+)\n([\s\S]*?)^```$/gm)) {
+  for (const [, language, block = ''] of markdown.matchAll(
+    /^```(sh|json|text)\n([\s\S]*?)^```$/gm,
+  )) {
     if (language === 'sh') steps.push({ shell: block, prints: undefined })
     else steps.push({ shell: steps.pop()?.shell ?? '', prints: block })
   }

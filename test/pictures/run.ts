@@ -1,4 +1,4 @@
-/** `npm run pictures`: takes those of the README anew. */
+/** `npm run pictures`: retakes those of the README and of docs/gateway.md. */
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Browser } from 'playwright-core'

@@ -87,6 +87,8 @@ test('the built program has the guides whose code its panels show', async () => 
   const panel = (id: string) =>
     consolePage(server.url, OWNER, `/console/agents/${agent_id}/connect/${id}`)
   expect(await panel('langgraph')).toContain('new AgentHomeSaver({ home })')
-  expect(await panel('javascript')).toContain('new AgentHome({ url, token })')
+  expect(await panel('javascript')).toContain(
+    'new AgentHome() // AGENT_HOME_URL and AGENT_HOME_TOKEN',
+  )
   expect(await panel('codex')).toContain('[mcp_servers.agent-home]')
 })

@@ -1,16 +1,23 @@
-/** The README's shell blocks, run as printed in a directory that looks like a checkout. */
-import { readFileSync, symlinkSync } from 'node:fs'
+/** Blocks of the README and of the guides, run as printed in a directory that looks like a checkout. */
+import { readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { afterEach, expect, test } from 'vitest'
-import { readme, section, stepsOf } from '../readme.ts'
-import { cleanUp, freshDirectory, launch, root } from './program.ts'
+import { blocksIn } from '../client/examples.ts'
+import { readDocument, section, stepsOf } from '../readme.ts'
+import { cleanUp, freshDirectory, launch, pinnedNode, root } from './program.ts'
 import { expectSteps } from './shell.ts'
 
 afterEach(cleanUp)
 
 const DEFAULT_ADDRESS = 'http://127.0.0.1:8787'
-const sections = ['A walk', 'The gateway', 'Where the data lives']
+
+/** In the order in which they are run. */
+const guides = [
+  readDocument('docs/walk.md'),
+  readDocument('docs/gateway.md'),
+  section('docs/operating.md', 'Back up').split(/^### /m)[0] ?? '',
+].map(stepsOf)
 
 const parts = ['package.json', 'package-lock.json', 'rolldown.config.ts', 'build.ts', 'src', 'dist']
 
@@ -23,12 +30,19 @@ function checkout(): string {
   return directory
 }
 
-test('npm start, the walk, the gateway and the backup do what the README says', async () => {
+const [start, run, ...memory] = stepsOf(readDocument('README.md'))
+
+async function serving() {
   const directory = checkout()
   const server = launch({ directory, command: ['npm', 'start'] })
   const [, url = ''] = await server.says(/"url":"([^"]+)"/)
-  const steps = sections
-    .flatMap((title) => stepsOf(section(title)))
+  return { directory, url }
+}
+
+test('npm start, the walk, the gateway and the backup do what the guides say', async () => {
+  const { directory, url } = await serving()
+  const steps = guides
+    .flat()
     .map((step) => ({ ...step, shell: step.shell.replaceAll(DEFAULT_ADDRESS, url) }))
 
   await expectSteps({ directory }, steps)
@@ -38,13 +52,21 @@ test('npm start, the walk, the gateway and the backup do what the README says', 
   backup.close()
 })
 
-test('every shell block is in the walk or the gateway, is the backup, or is one of the two commands', () => {
-  // What is done with the tarball alone, package.test.ts does.
-  const installed = stepsOf(section('Without a checkout')).map(({ shell }) => shell)
-  const all = stepsOf(readme).map(({ shell }) => shell)
-  const shown = all.filter((shell) => !installed.includes(shell))
-  const run = sections.flatMap((title) => stepsOf(section(title)))
-  expect(shown.slice(0, 2)).toEqual(['npm ci && npm start\n', 'npm ci && npm test\n'])
-  expect(shown.slice(2)).toEqual(run.map(({ shell }) => shell))
+test('a first memory by command line and in TypeScript, as the README has them', async () => {
+  const { directory, url } = await serving()
+  const env = { AGENT_HOME_URL: url, XDG_CONFIG_HOME: directory }
+  await expectSteps({ directory, env: { ...process.env, ...env } }, memory)
+  const [program] = blocksIn('README.md', readDocument('README.md'))
+  writeFileSync(join(directory, 'first.mts'), program?.code ?? '')
+  const { code, output } = await launch({ directory, command: [pinnedNode, 'first.mts'], env })
+    .ended
+  expect({ code, output }).toEqual({ code: 0, output: '1\n' })
+})
+
+test('the README begins with the two commands, and the machine that tests us runs the second', () => {
+  expect([start, run].map((step) => step?.shell)).toEqual([
+    'npm ci && npm start\n',
+    'npm ci && npm test\n',
+  ])
   expect(readFileSync(join(root, '.ci/run'), 'utf8')).toMatch(/npm ci[\s\S]+npm test/)
 })

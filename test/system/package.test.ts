@@ -20,7 +20,7 @@ import { section, stepsOf } from '../readme.ts'
 
 const MAX_BYTES = 10_000_000
 
-const [toServe, ...toAMemory] = stepsOf(section('Without a checkout'))
+const [toServe, ...toAMemory] = stepsOf(section('docs/operating.md', 'Without a checkout'))
 
 let home: Installed
 let server: Server
@@ -58,7 +58,7 @@ test('the tarball is dist/ alone, is small, and brings nothing else', () => {
   ).toEqual([])
 })
 
-test('the README says how it was installed and started', () => {
+test('the guide says how it was installed and started', () => {
   const [install, start] = toServe?.shell.trim().split('\n') ?? []
   expect(install).toBe(`npm install ./${home.tarball}`)
   expect(start).toBe('npx agent-home')

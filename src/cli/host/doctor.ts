@@ -16,7 +16,7 @@ function settings(): Config | Finding {
     return loadConfig()
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error
-    const advice = 'Correct the environment variables; README.md lists them.'
+    const advice = 'Correct the environment variables; docs/configuration.md lists them.'
     return { about: 'configuration', state: 'wrong', says: error.message, advice }
   }
 }

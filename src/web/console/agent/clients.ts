@@ -88,16 +88,23 @@ AGENT_HOME_TOKEN=${token}`,
 })
 
 interface Programmed extends Named {
-  /** Whose first program it is. */
-  readonly guide: string
+  readonly code: () => string
   readonly packages?: string
   /** A variable of the environment. */
   readonly needs?: string
 }
 
+/** The first program of a guide. */
+const programOf = (guide: string) => shownIn(guide, '```ts')
+
+/** `update` writes again if another writer was first. */
+const PROGRAM = `import { AgentHome } from 'agent-home-client'
+
+const home = new AgentHome() // AGENT_HOME_URL and AGENT_HOME_TOKEN
+await home.update('plan', (current) => \`\${current?.text ?? ''}Step 1\\n\`)`
+
 /** By the client for JavaScript. */
-function byProgram({ guide, packages, needs, ...client }: Programmed): Client {
-  const code = shownIn(guide, '```ts')
+function byProgram({ code, packages, needs, ...client }: Programmed): Client {
   const steps = (place: Place): readonly Step[] => [
     {
       say: html`Install the client${packages ? html` beside <code>${packages}</code>` : nothing}. ${tarball('agent-home-client', 'npm run build -w agent-home-client && npm pack ./clients/typescript/dist')}`,
@@ -166,14 +173,14 @@ export const clients: readonly Client[] = [
     name: 'LangGraph',
     how: 'Checkpoints and a store, in JavaScript',
     packages: '@langchain/langgraph @langchain/core',
-    guide: 'docs/adapters/langgraph.md',
+    code: programOf('docs/adapters/langgraph.md'),
   }),
   byProgram({
     id: 'anthropic',
     name: 'Anthropic SDK',
     how: 'Claude’s memory tool, in JavaScript',
     packages: '@anthropic-ai/sdk',
-    guide: 'docs/adapters/anthropic.md',
+    code: programOf('docs/adapters/anthropic.md'),
     needs: 'ANTHROPIC_API_KEY',
   }),
   byProgram({
@@ -181,7 +188,7 @@ export const clients: readonly Client[] = [
     name: 'OpenAI Agents',
     how: 'A session, in JavaScript',
     packages: '@openai/agents',
-    guide: 'docs/adapters/openai.md',
+    code: programOf('docs/adapters/openai.md'),
     needs: 'OPENAI_API_KEY',
   }),
   byProgram({
@@ -189,14 +196,14 @@ export const clients: readonly Client[] = [
     name: 'AI SDK',
     how: 'Tools for Vercel’s AI SDK, in JavaScript',
     packages: 'ai',
-    guide: 'docs/adapters/ai-sdk.md',
+    code: programOf('docs/adapters/ai-sdk.md'),
     needs: 'AI_GATEWAY_API_KEY',
   }),
   byProgram({
     id: 'javascript',
     name: 'JavaScript',
     how: 'The client itself: Node.js, Deno, Bun, browsers',
-    guide: 'README.md',
+    code: () => PROGRAM,
   }),
   {
     id: 'http',
