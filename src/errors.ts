@@ -355,7 +355,7 @@ export const catalogue = {
     status: 429,
     title: 'Another export of this agent is in progress',
     detail:
-      'Read it to the end, or close its connection. Only one export of an agent can run at a time.',
+      'Read it to the end, or close its connection. The tokens of an agent can run one export at a time, and its operator another.',
   },
   memory_quota_reached: {
     status: 429,

@@ -146,13 +146,18 @@ async function atAnyFullDoor(subject: Subject): Promise<Answer> {
   return waits ? atAFullDoor(subject) : flooded(subject)
 }
 
+/** The agent's, and its operator's. */
 async function besideAnExport({ ask, world, doors }: Subject): Promise<Answer> {
-  const incoming = incomingOf('GET', '/api/agents/me/export', { token: world.mine.token })
-  const { body } = await doors.open.serving(incoming.path, asDeclared)(incoming)
+  const begun: (() => unknown)[] = []
+  for (const token of [world.mine.token, world.mine.operatorToken]) {
+    const incoming = incomingOf('GET', '/api/agents/me/export', { token })
+    const { body } = await doors.open.serving(incoming.path, asDeclared)(incoming)
+    if (typeof body === 'object') begun.push(() => body?.close())
+  }
   try {
     return await ask()
   } finally {
-    if (typeof body === 'object') body?.close()
+    for (const close of begun) close()
   }
 }
 

@@ -186,7 +186,7 @@ export const exportMemories = endpoint({
     tag,
     summary: 'Export the profile and all memories',
     description:
-      'One consistent snapshot, streamed. If it fails midway, the connection is closed without completing the response, so a complete response is a complete export. An erasure or a pause ends it. Only one export of an agent can run at a time.',
+      'One consistent snapshot, streamed. If it fails midway, the connection is closed without completing the response, so a complete response is a complete export. An erasure or a pause ends it. The tokens of an agent can run one export at a time, and its operator another.',
   },
   guards: forAgents('exports'),
   query: z.strictObject({

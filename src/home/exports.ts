@@ -1,5 +1,5 @@
 /**
- * Exports in progress: one per agent, each spooled so that no client holds a store snapshot open.
+ * Exports in progress: one of an agent's tokens and one of its operator's, each spooled so that no client holds a store snapshot open.
  */
 import { Problem, problem } from '../errors.ts'
 import type { TextStream } from '../http/call.ts'
@@ -122,24 +122,27 @@ const beginFor = (identity: Identity): Running => ({
   over: Promise.withResolvers(),
 })
 
-/** Running exports, one per agent, and those whose file may still be open. */
+/** The operator never waits for an export of a token that the agent gave away. */
+const slotOf = ({ agentId, kind }: Identity): string => `${agentId} ${kind}`
+
+/** Running exports, one per slot, and those whose file may still be open. */
 function createRegister() {
   const underWay = new Map<string, Running>()
   const kept = new Set<Running>()
   return {
     begin(identity: Identity): Running {
-      const { agentId } = identity
-      if (underWay.has(agentId)) {
+      const slot = slotOf(identity)
+      if (underWay.has(slot)) {
         throw problem('export_running', { headers: { 'Retry-After': '1' } })
       }
       const running = beginFor(identity)
-      underWay.set(agentId, running)
+      underWay.set(slot, running)
       kept.add(running)
       return running
     },
     leave(running: Running): void {
-      const { agentId } = running.identity
-      if (underWay.get(agentId) === running) underWay.delete(agentId)
+      const slot = slotOf(running.identity)
+      if (underWay.get(slot) === running) underWay.delete(slot)
     },
     letGo(running: Running): void {
       kept.delete(running)

@@ -66,16 +66,27 @@ test('a slow export does not keep the log from being moved into the database', a
   await service.close()
 })
 
-test.each(engines)('one export of an agent is sent at a time ($name)', async (engine) => {
-  const service = await openService(engine)
-  const mine = await bornWith(service, 1)
-  const others = await bornWith(service, 1)
-  const under = await begin(service, mine)
-  const refused = await service.call('GET', path, { token: mine.operatorToken })
-  expectProblem(refused, 'export_running')
-  expect(refused.headers.get('retry-after')).toBe('1')
-  expect((await service.call('GET', path, { token: others.token })).status).toBe(200)
-  leave(under)
-  expect((await service.call('GET', path, { token: mine.token })).status).toBe(200)
-  await service.close()
-})
+test.each(engines)(
+  'one export of an agent is sent at a time, and one of its operator ($name)',
+  async (engine) => {
+    const service = await openService(engine)
+    const mine = await bornWith(service, 1)
+    const others = await bornWith(service, 1)
+    const under = await begin(service, mine)
+    const body = { name: 'reader', access: 'read' }
+    const named = { token: mine.operatorToken, body }
+    const key = await service.call('POST', '/api/agents/me/keys/named', named)
+    const refused = await service.call('GET', path, { token: `${key.body.token}` })
+    expectProblem(refused, 'export_running')
+    expect(refused.headers.get('retry-after')).toBe('1')
+    expect((await service.call('GET', path, { token: others.token })).status).toBe(200)
+    const ofOperator = await begin(service, { ...mine, token: mine.operatorToken })
+    expect(ofOperator.status).toBe(200)
+    const again = await service.call('GET', path, { token: mine.operatorToken })
+    expectProblem(again, 'export_running')
+    leave(ofOperator)
+    leave(under)
+    expect((await service.call('GET', path, { token: mine.token })).status).toBe(200)
+    await service.close()
+  },
+)
