@@ -1,7 +1,7 @@
 /**
  * Birth limits, counted from stored births, so that they survive restarts and apply to all nodes.
  */
-import { networkOf } from '../http/address.ts'
+import { isLocal, networkOf } from '../http/address.ts'
 import type { Call } from '../http/call.ts'
 import type { BudgetPolicy, BudgetState } from '../pipeline/budgets.ts'
 import { clientOf } from '../pipeline/failures.ts'
@@ -13,11 +13,27 @@ import {
 } from '../store/port/home.ts'
 import type { Home } from './home.ts'
 
-export const birthLimits = ({ limits }: Pick<Home, 'limits'>): BirthLimits => ({
-  perAddress: limits.rates.births.quota,
-  perNetwork: limits.rates.birthsPerNetwork.quota,
-  inAll: limits.rates.birthsInAll.quota,
-  windowMs: limits.rates.births.windowSeconds * 1000,
+interface BirthRates {
+  readonly births: BudgetPolicy
+  readonly birthsPerNetwork: BudgetPolicy
+  readonly birthsInAll: BudgetPolicy
+}
+
+/** A developer's own machine has a larger limit. */
+export function birthRatesOf(
+  call: Call,
+  { limits: { rates }, trustedProxies }: Pick<Home, 'limits' | 'trustedProxies'>,
+): BirthRates {
+  if (!isLocal(call, trustedProxies)) return rates
+  const { birthsOnLoopback, birthsInAll } = rates
+  return { births: birthsOnLoopback, birthsPerNetwork: birthsOnLoopback, birthsInAll }
+}
+
+export const birthLimits = (rates: BirthRates): BirthLimits => ({
+  perAddress: rates.births.quota,
+  perNetwork: rates.birthsPerNetwork.quota,
+  inAll: rates.birthsInAll.quota,
+  windowMs: rates.births.windowSeconds * 1000,
 })
 
 function stateOf(
@@ -37,11 +53,10 @@ function stateOf(
 
 /** The widest limit that is used up; otherwise the address's own. */
 export function birthState(
-  { limits }: Pick<Home, 'limits'>,
+  { births, birthsPerNetwork, birthsInAll }: BirthRates,
   count: BirthCount,
   now: number,
 ): BudgetState {
-  const { births, birthsPerNetwork, birthsInAll } = limits.rates
   const inAll = stateOf(birthsInAll, count.inAll, count.oldestInAll, now)
   if (!inAll.allowed) return inAll
   const around = stateOf(birthsPerNetwork, count.fromNetwork, count.oldestFromNetwork, now)
@@ -59,11 +74,12 @@ const UNCOUNTED: BirthCount = {
 }
 
 /** Without limits nothing is counted: that takes as long as there are births in the hour. */
-export async function allowanceOf(home: Home, place: Birthplace): Promise<BudgetState> {
+export async function allowanceOf(call: Call, home: Home): Promise<BudgetState> {
   const now = home.clock()
-  const limits = birthLimits(home)
+  const rates = birthRatesOf(call, home)
+  const limits = birthLimits(rates)
   const count = isLimited(limits)
-    ? await home.store.countBirths(place, now - limits.windowMs)
+    ? await home.store.countBirths(birthplaceOf(call, home), now - limits.windowMs)
     : UNCOUNTED
-  return birthState(home, count, now)
+  return birthState(rates, count, now)
 }

@@ -27,7 +27,7 @@ import {
   newSalt,
   refuseWhileClosed,
 } from './birth-key.ts'
-import { allowanceOf, birthLimits, birthplaceOf, birthState } from './birth-limits.ts'
+import { allowanceOf, birthLimits, birthplaceOf, birthRatesOf, birthState } from './birth-limits.ts'
 import { entrance, noQuery } from './guards.ts'
 import type { Home } from './home.ts'
 import { body } from './limits.ts'
@@ -136,8 +136,9 @@ async function bearFor(
   const now = home.clock()
   const { birth, tokens } = newBirth(home, key, request, birthplaceOf(call, home), now)
   const addressHash = addressHashOf(call, home, addressOf(email))
-  const born = await home.store.bear({ ...birth, account, addressHash }, birthLimits(home), now)
-  if (born.outcome === 'over_limit') spend(call, birthState(home, born.count, now))
+  const rates = birthRatesOf(call, home)
+  const born = await home.store.bear({ ...birth, account, addressHash }, birthLimits(rates), now)
+  if (born.outcome === 'over_limit') spend(call, birthState(rates, born.count, now))
   if (born.outcome === 'born') call.notes.agent = birth.agentId
   return { born, agentId: birth.agentId, tokens }
 }
@@ -184,7 +185,7 @@ export async function giveBirth(
   request: SentBirth,
 ): Promise<Newborn> {
   const known = await home.store.findBirth(hashIdempotencyKey(key))
-  const allowance = await allowanceOf(home, birthplaceOf(call, home))
+  const allowance = await allowanceOf(call, home)
   showState(call, allowance)
   if (known) return replay(key, request, known)
   refuseWhileClosed(home)
@@ -205,7 +206,7 @@ export async function giveBirthTo(
   profile: Profiled,
 ): Promise<string> {
   refuseWhileClosed(home)
-  spend(call, await allowanceOf(home, birthplaceOf(call, home)))
+  spend(call, await allowanceOf(call, home))
   const request = { ...profile, operatorConsent: true } as const
   const joining = { account: { join: accountId }, email }
   const { born, agentId } = await bearFor(call, home, newKey(home.random), request, joining)

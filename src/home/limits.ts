@@ -54,6 +54,9 @@ const HOUR_SECONDS = 3_600
  */
 const ADDRESSES_OF_A_NETWORK = 5
 
+/** The births of this machine's own programs, as a multiple of one address's. */
+const TIMES_ON_LOOPBACK = 100
+
 /** Wrong passwords for one account from all networks, as a multiple of one network's. */
 const NETWORKS_OF_STRANGERS = 50
 
@@ -95,6 +98,9 @@ const agentRate = (
   spentBy,
 })
 
+/** A proxy on this machine may add no header: whoever has a public address has no such limit. */
+const isPublic = ({ PUBLIC_URL }: Config): boolean => PUBLIC_URL?.startsWith('https:') === true
+
 const ratesOf = (config: Config) => ({
   reads: agentRate('reads', config.READS_PER_MINUTE, 'agent', 'operator'),
   writes: agentRate('writes', config.WRITES_PER_MINUTE, 'agent', 'operator'),
@@ -106,6 +112,12 @@ const ratesOf = (config: Config) => ({
     config.BIRTHS_PER_HOUR_PER_ADDRESS * ADDRESSES_OF_A_NETWORK,
     HOUR_SECONDS,
     'network',
+  ),
+  birthsOnLoopback: rate(
+    'births-on-loopback',
+    config.BIRTHS_PER_HOUR_PER_ADDRESS * (isPublic(config) ? 1 : TIMES_ON_LOOPBACK),
+    HOUR_SECONDS,
+    'address',
   ),
   birthsInAll: rate('births-in-all', config.BIRTHS_PER_HOUR, HOUR_SECONDS, 'service'),
   oauth: rate('oauth', config.OAUTH_PER_MINUTE, MINUTE_SECONDS, 'address'),

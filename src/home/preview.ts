@@ -6,7 +6,7 @@ import { showState } from '../pipeline/budgets.ts'
 import { endpoint } from '../pipeline/endpoint.ts'
 import { symbolSchema } from '../pipeline/schemas.ts'
 import { shownSymbols, symbolIds } from '../symbols.ts'
-import { allowanceOf, birthplaceOf } from './birth-limits.ts'
+import { allowanceOf } from './birth-limits.ts'
 import { EXPORT_FORMAT } from './export.ts'
 import { entrance, noQuery } from './guards.ts'
 import type { Home } from './home.ts'
@@ -74,7 +74,7 @@ export const preview = endpoint({
   errors: ['storage_unavailable'],
   async handle({ call }, home: Home) {
     mayCompress(call)
-    const state = await allowanceOf(home, birthplaceOf(call, home))
+    const state = await allowanceOf(call, home)
     showState(call, state)
     const status = await statusOf(home, state.allowed)
     return json(call, 200, {

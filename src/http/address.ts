@@ -1,7 +1,7 @@
 /**
  * The client of a request as it is counted: its address behind trusted proxies; for IPv6 its /64.
  */
-import { type BlockList, isIP } from 'node:net'
+import { BlockList, isIP } from 'node:net'
 import type { Call } from './call.ts'
 
 const unmapped = (address: string): string => address.replace(/^::ffff:(?=\d+\.)/i, '')
@@ -12,6 +12,22 @@ const listed = (set: BlockList, address: string): boolean =>
 
 export const peerIsListed = (set: BlockList, call: Call): boolean =>
   listed(set, unmapped(call.peer))
+
+/**
+ * Headers that proxies add. A forwarded request came from elsewhere, whatever the peer's address.
+ */
+const FORWARDING = /^(?:forwarded|via|x-real-ip|x-forwarded-.*)$/
+
+export const isForwarded = ({ requestHeaders }: Pick<Call, 'requestHeaders'>): boolean =>
+  Object.keys(requestHeaders).some((name) => FORWARDING.test(name))
+
+const LOOPBACK = new BlockList()
+LOOPBACK.addSubnet('127.0.0.0', 8, 'ipv4')
+LOOPBACK.addAddress('::1', 'ipv6')
+
+/** From this machine itself, and through no proxy on it that is known or says so. */
+export const isLocal = (call: Call, trustedProxies: BlockList): boolean =>
+  peerIsListed(LOOPBACK, call) && !peerIsListed(trustedProxies, call) && !isForwarded(call)
 
 /** The /64 of an IPv6 address: the first four of its eight groups, with `::` expanded. */
 function network(address: string): string {

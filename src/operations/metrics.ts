@@ -5,8 +5,8 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 import { z } from 'zod'
 import { problem } from '../errors.ts'
-import { peerIsListed } from '../http/address.ts'
-import { answer, type Call } from '../http/call.ts'
+import { isForwarded, peerIsListed } from '../http/address.ts'
+import { answer } from '../http/call.ts'
 import { endpoint } from '../pipeline/endpoint.ts'
 import type { Guard } from '../pipeline/guard.ts'
 import type { StoreStatus } from '../store/port/store.ts'
@@ -94,14 +94,6 @@ export function createMeasures(totals: () => Promise<StoreStatus>) {
 }
 
 export type Measures = ReturnType<typeof createMeasures>
-
-/**
- * Headers that proxies add. A forwarded request came from elsewhere, whatever the peer's address.
- */
-const FORWARDING = /^(?:forwarded|via|x-real-ip|x-forwarded-.*)$/
-
-const isForwarded = ({ requestHeaders }: Call): boolean =>
-  Object.keys(requestHeaders).some((name) => FORWARDING.test(name))
 
 const fromListed: Guard<Pick<Operations, 'metricsFrom' | 'origins'>, object, void> = {
   name: 'from-listed',

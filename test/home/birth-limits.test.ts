@@ -34,7 +34,7 @@ function counted(
 }
 
 function stateOf(perAddress: number, inAll: number, count: BirthCount) {
-  const state = birthState(homeWith(perAddress, inAll), count, NOW)
+  const state = birthState(homeWith(perAddress, inAll).limits.rates, count, NOW)
   const { policy, remaining, resetSeconds, allowed } = state
   return [policy.name, remaining, resetSeconds, allowed]
 }
@@ -76,7 +76,7 @@ describe('of the births of an hour', () => {
 })
 
 test('a store is told the limits and the hour for which they hold', () => {
-  expect(birthLimits(homeWith(3, 9))).toEqual({
+  expect(birthLimits(homeWith(3, 9).limits.rates)).toEqual({
     perAddress: 3,
     perNetwork: 15,
     inAll: 9,

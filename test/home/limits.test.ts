@@ -190,6 +190,29 @@ describe.each(engines)('limits on $name', (engine) => {
     expect((await bear(service, from(6, 10))).status).toBe(201)
   })
 
+  describe('this machine’s own programs', () => {
+    const policyFor = async (set: Record<string, string>, how: CallOptions) => {
+      const service = await services({ BIRTHS_PER_HOUR_PER_ADDRESS: '2', ...set })
+      return (await bear(service, how)).headers.get('ratelimit-policy')
+    }
+
+    test.each(['127.0.0.1', '127.1.2.3', '::1', '::ffff:127.0.0.1'])(
+      'have a hundred times as many births (%s)',
+      async (from) => {
+        expect(await policyFor({}, { from })).toBe('"births-on-loopback";q=200;w=3600')
+      },
+    )
+
+    test.each<[string, Record<string, string>, CallOptions]>([
+      ['what a proxy forwarded', {}, { headers: { 'x-forwarded-for': '127.0.0.1' } }],
+      ['what a proxy marked', {}, { headers: { via: '1.1 proxy' } }],
+      ['a trusted proxy', { TRUSTED_PROXIES: '127.0.0.1' }, {}],
+      ['a service with a public address', { PUBLIC_URL: 'https://home.example' }, {}],
+    ])('are not %s', async (_, set, how) => {
+      expect(await policyFor(set, { from: '127.0.0.1', ...how })).toMatch(/;q=2;w=3600$/)
+    })
+  })
+
   test('births are limited in all, whatever the address', async () => {
     const service = await services({ BIRTHS_PER_HOUR: '2' })
     expect((await bear(service, { from: '192.0.2.1' })).status).toBe(201)

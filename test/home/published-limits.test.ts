@@ -80,6 +80,7 @@ const published = {
     controls: { ...rate('controls', 10, 60, 'agent'), spentBy: ['operator'] },
     births: rate('births', 10, 3_600, 'address'),
     birthsPerNetwork: rate('births-per-network', 50, 3_600, 'network'),
+    birthsOnLoopback: rate('births-on-loopback', 1_000, 3_600, 'address'),
     birthsInAll: rate('births-in-all', 1_000, 3_600, 'service'),
     oauth: rate('oauth', 300, 60, 'address'),
     clientDocuments: rate('client-documents', 30, 60, 'address'),
@@ -423,7 +424,7 @@ describe('the published limits', () => {
     const { memoriesPerAgent, connectionsPerAddress, rates } = await limitsOf(set)
     const quotas = Object.values(rates).map(({ quota }) => quota)
     expect([memoriesPerAgent, ...quotas]).toEqual([
-      ...[2, 3, 4, 2, 3, 2, 10, 5],
+      ...[2, 3, 4, 2, 3, 2, 10, 200, 5],
       ...[6, 7, 8, 40, 9],
       ...[3, 2, 100, 3, 4],
     ])

@@ -160,7 +160,11 @@ describe('limits hold in sum', () => {
       const url = strict[i % 2]?.url
       return fetch(`${url}/api/agents/birth`, {
         method: 'POST',
-        headers: { 'content-type': 'application/json', 'idempotency-key': freshKey() },
+        // Forwarded, for this machine's own programs have more.
+        headers: {
+          ...{ 'content-type': 'application/json', 'idempotency-key': freshKey() },
+          via: '1.1 proxy',
+        },
         body: JSON.stringify({ name: 'A', purpose: 'B', symbol: 'zerno', operatorConsent: true }),
       })
     })
