@@ -4,7 +4,7 @@ import { delimiter, join } from 'node:path'
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
 import { commands } from '../../src/cli/commands.ts'
 import { speak } from '../cli/spoken.ts'
-import { stepsOf } from '../readme.ts'
+import { section, stepsOf } from '../readme.ts'
 import { birth, type Tokens } from './calls.ts'
 import {
   cleanUp,
@@ -58,7 +58,13 @@ test.concurrent('docs/sync.md: each block prints what it says', async () => {
     AGENT_HOME_TOKEN: token,
   }
   const page = readFileSync(join(root, 'docs/sync.md'), 'utf8')
-  await expectSteps({ directory, env }, stepsOf(page))
+  const first = section('README.md', 'A first memory')
+  const [, written = ''] = /agent-home -- (write .*)/.exec(first) ?? []
+  const steps = [
+    { shell: `agent-home ${written}\n`, prints: 'plan is at version 1.' },
+    ...stepsOf(page),
+  ]
+  await expectSteps({ directory, env }, steps)
   const options = commands.find(({ name }) => name === 'sync')?.options ?? []
   for (const { name } of options.slice(0, 4)) expect(page).toContain(`--${name}`)
 })

@@ -71,8 +71,9 @@ test('docs/mcp.md: what it has to try, by stdio and over HTTP, goes as it is cop
   const guide = readFileSync(join(root, 'docs/mcp.md'), 'utf8')
   const [, block = ''] = /^```sh\n([^`]+)```/m.exec(guide.split('## Try it')[1] ?? '') ?? []
   const here = freshDirectory()
-  // npx, once it has fetched the package that is named first.
-  const npx = `shift; exec ${pinnedNode} ${at('inspector-cli/build/cli.js')} "$@"`
+  // npx, once it has fetched the packages that -p names: by range, since an older Node.js gets others.
+  expect(block.match(/npx -p node@\d+ -p @modelcontextprotocol\/inspector@\d+ /g)).toHaveLength(2)
+  const npx = `shift 5; exec ${pinnedNode} ${at('inspector-cli/build/cli.js')} "$@"`
   const ours = `exec ${pinnedNode} ${join(root, 'src/main.ts')} "$@"`
   const named = namedIn(here, { npx, 'agent-home': ours })
   const env = {
