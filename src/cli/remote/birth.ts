@@ -1,10 +1,17 @@
 /** `agent-home birth`: creates an agent and a profile with its two tokens. */
-import { AgentHome, type BirthRequest, type BirthResult, type SymbolId } from 'agent-home-client'
-import type { Given, Report } from '../command.ts'
+import {
+  AgentHome,
+  type BirthRequest,
+  type BirthResult,
+  HomeError,
+  type SymbolId,
+} from 'agent-home-client'
+import type { Given, Notice, Report } from '../command.ts'
 import { EXIT } from '../exit-codes.ts'
 import { usage } from '../failure.ts'
 import type { Terminal } from '../terminal.ts'
 import { refusing, urlOf } from './at-home.ts'
+import { type PendingBirth, pendingBirth } from './pending-birth.ts'
 import { profileOf, saveProfile } from './profiles.ts'
 import { standardInput } from './text.ts'
 import { sayingWaits } from './waiting.ts'
@@ -41,10 +48,11 @@ const textOf = ({ agent_id, token, operator_token }: BirthResult): string =>
 
 const KEEP = 'They are shown only once: keep both, the operator’s separate from the agent.\n'
 
-function kept(born: BirthResult, url: string, name: string): Report {
+function kept(born: BirthResult, url: string, name: string, { forget }: PendingBirth): Report {
   const { agent_id, token, operator_token } = born
   try {
     const file = saveProfile(name, { url, token, operator_token })
+    forget()
     const text = `agent_id  ${agent_id}\n`
     return { value: { agent_id, profile: name }, text, note: `Its tokens are kept in ${file}.\n` }
   } catch (error) {
@@ -53,14 +61,34 @@ function kept(born: BirthResult, url: string, name: string): Report {
   }
 }
 
+/** A birth that is known and whose tokens were replaced: the next is another. */
+const forgetRotated =
+  ({ forget }: PendingBirth) =>
+  (error: unknown): never => {
+    if (error instanceof HomeError && error.code === 'credentials_rotated') forget()
+    throw error
+  }
+
+async function birthKept(
+  url: string,
+  name: string,
+  request: BirthRequest,
+  notice: Notice,
+): Promise<Report> {
+  const { password: _, ...asked } = request
+  const pending = pendingBirth([name, url, asked])
+  const { idempotencyKey } = pending
+  const birth = AgentHome.birth({ url, ...sayingWaits(url, notice), ...request, idempotencyKey })
+  return kept(await refusing(birth.catch(forgetRotated(pending))), url, name, pending)
+}
+
 export async function birthCommand(given: Given, terminal: Terminal): Promise<Report> {
   const { save } = given.options
   refuseTaken(save)
   const url = urlOf(given)
   const request = await requestOf(given, terminal)
-  const born = await refusing(
-    AgentHome.birth({ url, ...sayingWaits(url, given.notice), ...request }),
-  )
-  if (save !== undefined) return kept(born, url, save)
+  const { notice } = given
+  if (save !== undefined) return birthKept(url, save, request, notice)
+  const born = await refusing(AgentHome.birth({ url, ...sayingWaits(url, notice), ...request }))
   return { value: born, text: textOf(born), note: KEEP }
 }
