@@ -1,16 +1,15 @@
 /** How often each verb asks the database: measured, and held equal to what the documentation says. */
-import { readFileSync } from 'node:fs'
 import pg from 'pg'
 import { afterEach, beforeEach, expect, inject, onTestFinished, test, vi } from 'vitest'
 import { openStore } from '../../src/store/open.ts'
 import type { Identity } from '../../src/store/port/home.ts'
 import type { Store } from '../../src/store/port/store.ts'
+import { section } from '../readme.ts'
 import { newBirth, newWrite, noLimits } from '../store/fixture.ts'
 import { unbounded } from '../unbounded.ts'
 import { at, cloneDatabase, type Database } from './databases.ts'
 
-const operating = readFileSync(new URL('../../docs/operating.md', import.meta.url), 'utf8')
-const documented = operating.split(/^#+ /m).find((part) => part.startsWith('Round trips')) ?? ''
+const documented = section('docs/postgresql.md', 'Round trips')
 
 let database: Database
 beforeEach(async () => {

@@ -9,7 +9,7 @@ import { cleanUp, freshDirectory, root, serve } from './program.ts'
 
 afterEach(cleanUp)
 
-const [backup] = stepsOf(section('docs/operating.md', 'Back up')).map(({ shell }) => shell)
+const [backup] = stepsOf(section('docs/maintenance.md', 'Back up')).map(({ shell }) => shell)
 
 /** Writes `first` and then `second` with the same number, until the server is gone. */
 async function count(url: string, token: string, wrote: () => void): Promise<void> {

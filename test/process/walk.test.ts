@@ -16,7 +16,7 @@ const DEFAULT_ADDRESS = 'http://127.0.0.1:8787'
 const guides = [
   readDocument('docs/walk.md'),
   readDocument('docs/gateway.md'),
-  section('docs/operating.md', 'Back up').split(/^### /m)[0] ?? '',
+  section('docs/maintenance.md', 'Back up').split(/^### /m)[0] ?? '',
 ].map(stepsOf)
 
 const parts = ['package.json', 'package-lock.json', 'rolldown.config.ts', 'build.ts', 'src', 'dist']

@@ -1,8 +1,8 @@
 /**
- * Backups of PostgreSQL as docs/operating.md has them: a dump, and a base backup with an archive of
+ * Backups of PostgreSQL as docs/maintenance.md has them: a dump, and a base backup with an archive of
  * the log, from which a moment under load is recovered. What is restored is as it was promised.
  */
-import { readFileSync, rmSync } from 'node:fs'
+import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, expect, inject, test } from 'vitest'
 import { verifyDatabase } from '../../src/store/at-rest.ts'
@@ -16,9 +16,9 @@ import {
 } from '../postgres/server.ts'
 import { birth, readMemory, type Tokens, writeMemory } from '../process/calls.ts'
 import { loadOn, startNode } from '../process/nodes.ts'
-import { cleanUp, freshDirectory, programCommand, root } from '../process/program.ts'
+import { cleanUp, freshDirectory, programCommand } from '../process/program.ts'
 import { expectSteps, namedIn } from '../process/shell.ts'
-import { stepsOf } from '../readme.ts'
+import { readDocument, stepsOf } from '../readme.ts'
 
 const servers: PostgresServer[] = []
 const directories: string[] = []
@@ -33,8 +33,8 @@ const kept = (server: PostgresServer): PostgresServer => {
   return server
 }
 
-const operating = readFileSync(join(root, 'docs/operating.md'), 'utf8')
-const guide = operating.split('### PostgreSQL\n')[1]?.split(/^##/m)[0] ?? ''
+const guide =
+  readDocument('docs/maintenance.md').split('### PostgreSQL\n')[1]?.split(/^##/m)[0] ?? ''
 
 /** The guide's settings of the server, as options of its command line. */
 function settingsIn(part: number, values: Readonly<Record<string, string>>): string[] {
@@ -127,7 +127,7 @@ test('the commands of the guide dump, restore and verify', async () => {
     XDG_CONFIG_HOME: join(directory, 'config'),
     PGSSLMODE: 'disable',
   }
-  const steps = stepsOf(guide.replaceAll(/```ini[\s\S]*?```/g, '')).map(({ shell }) => ({
+  const steps = stepsOf(guide).map(({ shell }) => ({
     shell: shell.replaceAll('postgres://home@db/', server.url('')),
     prints: shell.includes('agent-home verify')
       ? `postgres://postgres@127.0.0.1:${server.port}/restored is sound: … checks, … bytes.\n…\n…\n…\n…\n…\n…`
