@@ -3,6 +3,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { HistoryChanged, type Link, TurnedBack, verifyExport } from 'agent-home-client'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { nextHash } from '../store/chained.ts'
+import { forge, forgeries, settle } from './forged.ts'
 import { type OpenedHome, openHome } from './opened.ts'
 
 type Clients = Awaited<ReturnType<OpenedHome['born']>>
@@ -142,6 +143,37 @@ describe('a client that remembers', () => {
     )
   })
 
+  test.each(forgeries)('finds in an export that $name', async (forgery) => {
+    const { home, agentId } = clients
+    await settle(home)
+    const remembered = (await home.check()).head
+    expect((await whole()).faults).toEqual([])
+    forge(opened.service.store.location, agentId, forgery)
+    await home.check({ remembered })
+    const { faults } = await whole()
+    expect(faults.map(({ fault, place }) => `${fault}: ${place}`)).toEqual(forgery.faults)
+  })
+
+  test('finds that the text of a memory is another in the file than in its history', async () => {
+    const file = JSON.parse(
+      await new Response(await clients.home.export({ history: true })).text(),
+    ) as { memories: { text: string }[]; history: { version: number; key: string }[] }
+    const faultsOf = async (history: readonly object[], text = 'owt') => {
+      const memories = file.memories.map((each) => ({ ...each, text }))
+      const { faults } = await verifyExport(JSON.stringify({ ...file, memories, history }))
+      return faults.map(({ fault, place }) => `${fault}: ${place}`)
+    }
+    const beside = { text: 'two', metadata: { a: [1, 'x"]}'] } }
+    const both = file.history.map((each) => (each.version === 3 ? { ...each, ...beside } : each))
+    expect(await faultsOf(both)).toEqual([
+      'the text is not the one that its event committed to: moved@3',
+    ])
+    const without = file.history.filter(({ version }) => version !== 3)
+    expect(await faultsOf(without, 'two')).toEqual([
+      'the history lacks the version that a memory is at: moved@3',
+    ])
+  })
+
   test('finds versions in the place of each other, in an export', async () => {
     const file = await new Response(await clients.home.export({ history: true })).text()
     const { history, ...rest } = JSON.parse(file) as { history: { version: number }[] }
@@ -193,6 +225,49 @@ describe('a client that remembers', () => {
     expect(await whole()).toMatchObject({ faults: [], proven: 2, unproven: 0 })
   })
 
+  test('finds nothing wrong in a home in which everything happened', async () => {
+    const { operator, home } = clients
+    await settle(home)
+    const { head } = await home.head()
+    const elsewhere = await opened.born()
+    await settle(elsewhere.home)
+    await elsewhere.home.rename('twice', 'brought', { expectedVersion: 2 })
+    const brought = await elsewhere.home.export({ history: true })
+    await operator.import(brought, { onConflict: 'replace' })
+    await home.append('log', 'x')
+    await home.edit('log', 'x', 'y')
+    await home.patch('log', { metadata: { pinned: true } }, { expectedVersion: 2 })
+    await home.rename('moved', 'plan', { expectedVersion: 3 })
+    await home.restore('gone', 1, { expectedVersion: 0 })
+    await operator.protect('a')
+    await operator.unprotect('a')
+    await operator.protect('b')
+    await operator.erase('twice', 'history')
+    await operator.erase('only', 'all')
+    await home.delete('gone', { expectedVersion: 3 })
+    await operator.erase('gone', 'all')
+    await home.rename('log', 'gone', { expectedVersion: 3 })
+    await home.write('only', 'again', { expectedVersion: 0 })
+    const { status } = await fetch(`${opened.url}/api/agents/me/rollback`, {
+      method: 'POST',
+      headers: {
+        authorization: `Bearer ${clients.operatorToken}`,
+        'content-type': 'application/json',
+      },
+      body: JSON.stringify({ to: head.id }),
+    })
+    expect(status).toBe(200)
+    await home.rename('a', 'a2', { expectedVersion: (await home.read('a'))?.version ?? 0 })
+    await home.write('a', 'new', { expectedVersion: 0 })
+    await operator.pause()
+    await operator.activate()
+    const { token } = await operator.createKey({ name: 'k', access: 'write' })
+    await new (home.constructor as typeof import('agent-home-client').AgentHome)({
+      ...{ url: opened.url, token },
+    }).append('log', 'z')
+    expect(await whole()).toMatchObject({ faults: [], unprovenKeys: 0 })
+  })
+
   test('a paused agent may ask who it is, and is checked when it is active again', async () => {
     const { operator, token, home } = clients
     const { head } = await home.check()
@@ -219,11 +294,19 @@ describe('a client that remembers', () => {
 test('says since when the history is known to be unbroken, when events are no longer in the log', async () => {
   const opened = await openHome({ EVENTS_PER_AGENT: '100' })
   const { home } = await opened.born()
+  await home.write('early', 'x', { expectedVersion: 0 })
   const { head } = await home.check()
   const appends = Array.from({ length: 100 }, () => ({ append: { key: 'log', text: 'x' } }))
   for (let round = 0; round < 3; round++) await home.batch(appends)
   const { since, events } = await home.check({ remembered: head })
   expect(since?.id).toBeGreaterThan(head.id)
-  expect(events).toBe(300 - (since?.id ?? 0))
+  expect(events).toBe(301 - (since?.id ?? 0))
+  await home.write('later', 'x', { expectedVersion: 0 })
+  await home.delete('log', { expectedVersion: 300 })
+  const wholly = async () =>
+    verifyExport(await new Response(await home.export({ history: true })).text())
+  expect(await wholly()).toMatchObject({ faults: [], unprovenKeys: 1 })
+  await home.patch('early', { text: 'y' }, { expectedVersion: 1 })
+  expect(await wholly()).toMatchObject({ faults: [], unprovenKeys: 0 })
   await opened.close()
 })

@@ -2,9 +2,12 @@
 import { copyFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
+import { AgentHome } from 'agent-home-client'
 import { afterEach, expect, test, vi } from 'vitest'
+import { verifiedExportReport } from '../../src/cli/host/verify.ts'
 import { profileOf } from '../../src/cli/remote/profiles.ts'
 import { speak } from '../cli/spoken.ts'
+import { forge, forgeries, settle } from '../client/forged.ts'
 import { ask } from '../http/ask.ts'
 import { cleanUp, freshDirectory, serve } from './program.ts'
 
@@ -53,7 +56,9 @@ test('a byte that was changed in the file is found by every tool that looks at i
   expect((await say('export', exported, '--history')).code).toBe(0)
   expect(await say('verify', exported)).toMatchObject({
     code: 0,
-    said: expect.stringMatching(/ is whole: every event follows on the one before\.\n/),
+    said: expect.stringMatching(
+      / is whole: every event follows on the one before, and the memories are .* left\.\n/,
+    ),
   })
   expect(await say('verify', file)).toMatchObject({ code: 0 })
 
@@ -82,6 +87,37 @@ test('a byte that was changed in the file is found by every tool that looks at i
     said: expect.stringContaining('those before it are not:\n    3\n'),
   })
 }, 60_000)
+
+test('a memory that was set back in the file is found by every tool that verifies all', async () => {
+  const { directory, say, file } = await opened()
+  const exported = join(directory, 'home.json')
+  const { token } = profileOf('default') ?? {}
+  const home = new AgentHome({ token })
+  await settle(home)
+  const { agent_id: agentId } = (await home.profile()).profile
+  const [forgery] = forgeries
+  if (!forgery) throw new Error('there is no forgery')
+  forge(file, agentId, forgery)
+  expect((await say('check')).code).toBe(0)
+  expect((await say('export', exported, '--history')).code).toBe(0)
+  for (const words of [
+    ['check', '--all'],
+    ['verify', exported],
+    ['verify', file],
+  ]) {
+    const { code, said } = await say(...words)
+    expect([code, said]).toEqual([1, expect.stringMatching(/ is not .*last event made:\n.*twice/s)])
+  }
+}, 60_000)
+
+test('memories that no kept event tells of are said to be not proven', () => {
+  const link = { id: 7, hash: '' }
+  const facts = { agentId: '', previous: link, head: link, events: 0, proven: 0, unproven: 2 }
+  const textWith = (unprovenKeys: number) =>
+    verifiedExportReport('It', { ...facts, unprovenKeys, faults: [] }).text
+  expect(textWith(2)).toContain('  Not proven: that 2 of the memories should be there')
+  expect(textWith(0)).not.toContain('Not proven')
+})
 
 test('a home that was turned back is told of until that is accepted', async () => {
   const { directory, server, say, file } = await opened()

@@ -602,6 +602,48 @@ def test_an_export_is_held_to_what_somebody_else_remembers(lived: AgentHome) -> 
             verify_export(broken)
 
 
+FORGERIES = json.loads(
+    (Path(__file__).parents[3] / "test/client/forgeries.json").read_text(encoding="utf-8")
+)
+
+
+@pytest.mark.parametrize("forgery", FORGERIES["forgeries"], ids=lambda forgery: forgery["name"])
+def test_what_was_forged_is_found_in_an_export(
+    where: Where, born: BirthResult, lived: AgentHome, forgery: dict[str, list[str]]
+) -> None:
+    for key, texts in FORGERIES["home"]:
+        for version, text in enumerate(texts):
+            if text is None:
+                lived.delete(key, expected_version=version)
+            else:
+                lived.write(key, text, expected_version=version)
+    before = whole(lived)
+    assert (before.faults, before.unproven_keys) == ([], 0)
+    database = sqlite3.connect(where.database, timeout=30)
+    with database:
+        for sql in forgery["sql"] + FORGERIES["adjust"]:
+            database.execute(sql, {"agent": born.agent_id})
+    database.close()
+    lived.check(remembered=before.head)
+    assert [f"{each.fault}: {each.place}" for each in whole(lived).faults] == forgery["faults"]
+
+
+def test_what_no_kept_event_tells_of_is_counted(operator: AgentHome, lived: AgentHome) -> None:
+    file = json.loads(b"".join(lived.export(history=True)))
+    # As if the first three events were pruned, of which one made the memory.
+    file["previous"] = {name: file["events"][2][name] for name in ("id", "hash")}
+    file["events"] = file["events"][3:]
+    found = verify_export(dumps(file))
+    assert (found.faults, found.unproven_keys, found.proven, found.unproven) == ([], 1, 1, 3)
+    operator.protect("moved")
+    operator.unprotect("moved")
+    operator.erase("moved", "history")
+    lived.rename("moved", "again", expected_version=3)
+    lived.write("moved", "new", expected_version=0)
+    operator.erase("moved", "all")
+    assert whole(lived).faults == []
+
+
 def test_a_paused_agent_may_ask_who_it_is_and_is_checked_later(
     where: Where, born: BirthResult, operator: AgentHome, lived: AgentHome
 ) -> None:

@@ -1,6 +1,7 @@
 /** The chain of a home's events, computed anew. The format: docs/proof.md of the service. */
 import { HistoryChanged } from './errors.ts'
 import { elementsOf, membersOf } from './json-source.ts'
+import { type Living, replayEvents, type Told } from './replay.ts'
 import type { Link } from './wire.ts'
 
 type Hash = (data: Uint8Array) => Uint8Array | Promise<Uint8Array>
@@ -109,6 +110,11 @@ export interface VerifiedExport {
   readonly proven: number
   /** Versions that no event of the file committed to: older than the chain or than the oldest event. */
   readonly unproven: number
+  /**
+   * Memories that no event of the file tells of: whether they should be there is not proven. Each of
+   * the others is there, or not, as the last event of its key left it.
+   */
+  readonly unprovenKeys: number
   readonly faults: readonly ExportFault[]
 }
 
@@ -126,12 +132,7 @@ interface Version {
   readonly salt?: string
 }
 
-interface Event extends Chained {
-  readonly key?: string
-  readonly from?: string
-  readonly version?: number
-  readonly content?: string
-}
+type Event = Chained & Told
 
 /** Between two calls of `progress`. */
 const AT_ONCE = 1_000
@@ -144,9 +145,7 @@ async function followEvents(
   events: Iterable<string>,
   { remembered, tick, fault }: VerifyOptions & { readonly tick: () => void; readonly fault: Fault },
 ) {
-  /** Versions by what was committed to, and by the key that their memory has at the end. */
-  const committed = new Map<string, number | undefined>()
-  const made = new Map<string, Set<number | undefined>>()
+  const replay = replayEvents()
   let head = previous
   let count = 0
   const meet = (link: Link): void => {
@@ -157,13 +156,7 @@ async function followEvents(
   meet(previous)
   for (const source of events) {
     const event = JSON.parse(source) as Event
-    const { key = '', from, version, content } = event
-    if (from !== undefined) made.set(key, made.get(from) ?? new Set())
-    if (from !== undefined) made.delete(from)
-    if (content !== undefined) {
-      committed.set(content, version)
-      made.set(key, (made.get(key) ?? new Set()).add(version))
-    }
+    replay.take(event)
     const next = await follow(head, event).catch((error: unknown) => {
       if (!(error instanceof HistoryChanged)) throw error
       fault('the event is not the one that was chained, or those before it are not', event.id)
@@ -177,30 +170,54 @@ async function followEvents(
   if (remembered && remembered.id > head.id) {
     fault('the file is older than what is remembered', remembered.id)
   }
-  return { head, count, committed, made }
+  return { head, events: count, replay }
 }
 
-/** The source of each memory's members, by key. */
-function currentIn(memories: Iterable<string>): ReadonlyMap<string, ReadonlyMap<string, string>> {
-  const current = new Map<string, ReadonlyMap<string, string>>()
-  for (const source of memories) {
-    const memory = membersOf(source)
-    current.set(JSON.parse(memory.get('key') ?? '""') as string, memory)
+/** A memory, and its members as they stand in the file. */
+interface Current extends Living {
+  isKept: boolean
+  readonly source: ReadonlyMap<string, string>
+}
+
+function currentIn(memories: Iterable<string>): ReadonlyMap<string, Current> {
+  const current = new Map<string, Current>()
+  for (const text of memories) {
+    const source = membersOf(text)
+    const { key, version } = JSON.parse(text) as Version
+    current.set(key, { version, isKept: false, source })
   }
   return current
 }
 
-/** What the version of an export was committed to; undefined if it has no salt. */
-async function commitmentOf(
-  source: string,
-  { key, salt }: Version,
-  current: ReturnType<typeof currentIn>,
-): Promise<string | undefined> {
-  if (salt === undefined) return undefined
-  const own = membersOf(source)
-  const kept = own.has('text') ? own : current.get(key)
-  const text = JSON.parse(kept?.get('text') ?? '""') as string
-  return contentOf(salt, text, kept?.get('metadata') ?? '')
+type Replay = ReturnType<typeof replayEvents>
+
+async function isCommitted(salt: string, kept: ReadonlyMap<string, string>, content: string) {
+  const text = JSON.parse(kept.get('text') ?? '""') as string
+  return (await contentOf(salt, text, kept.get('metadata') ?? '')) === content
+}
+
+/** Every text of the history, and which memories it has the current version of. */
+async function proveTexts(
+  history: Iterable<string>,
+  current: ReadonlyMap<string, Current>,
+  { replay, tick, fault }: { readonly replay: Replay; tick: () => void; fault: Fault },
+) {
+  let [proven, unproven] = [0, 0]
+  for (const source of history) {
+    const { key, version, operation, salt } = JSON.parse(source) as Version
+    tick()
+    if (operation === 'delete') continue
+    const memory = current.get(key)
+    const isCurrent = memory?.version === version
+    if (isCurrent) memory.isKept = true
+    // Of a current version the text is only in the list of memories.
+    const kept = isCurrent ? memory.source : membersOf(source)
+    const content = replay.contentOf(key, version)
+    if (content === undefined) unproven++
+    else if (salt !== undefined && (await isCommitted(salt, kept, content))) proven++
+    else fault('the text is not the one that its event committed to', `${key}@${version}`)
+  }
+  return { proven, unproven }
 }
 
 /**
@@ -234,23 +251,11 @@ export async function verifyExport(
   if (previous.id === 0 && previous.hash !== (await beginningOf(agentId))) {
     fault('the chain does not begin as this agent’s', 0)
   }
-  const events = await followEvents(previous, elementsOf(part('events')), {
-    remembered,
-    tick,
-    fault,
-  })
-
+  const options = { remembered, tick, fault }
+  const followed = await followEvents(previous, elementsOf(part('events')), options)
+  const { head, events, replay } = followed
   const current = currentIn(elementsOf(part('memories')))
-  let [proven, unproven] = [0, 0]
-  for (const source of elementsOf(part('history'))) {
-    const version = JSON.parse(source) as Version
-    tick()
-    if (version.operation === 'delete') continue
-    const { key, version: number } = version
-    const content = await commitmentOf(source, version, current)
-    if (content !== undefined && events.committed.get(content) === number) proven++
-    else if (!events.made.get(key)?.has(number)) unproven++
-    else fault('the text is not the one that its event committed to', `${key}@${number}`)
-  }
-  return { agentId, previous, head: events.head, events: events.count, proven, unproven, faults }
+  const texts = await proveTexts(elementsOf(part('history')), current, { replay, tick, fault })
+  const unprovenKeys = replay.compare(current, previous.id === 0, fault)
+  return { agentId, previous, head, events, ...texts, unprovenKeys, faults }
 }

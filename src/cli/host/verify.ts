@@ -61,13 +61,18 @@ function violationsIn(faults: readonly ExportFault[]): Violation[] {
   })
 }
 
+const unprovenText = (keys: number): string =>
+  keys === 0
+    ? ''
+    : `  Not proven: that ${keys} of the memories should be there, because their events are no longer in the log, or are older than the chain\n`
+
 export function verifiedExportReport(name: string, verified: VerifiedExport) {
-  const { faults, events, proven, unproven, previous, head } = verified
+  const { faults, events, proven, unproven, unprovenKeys, previous, head } = verified
   const facts = `  ${events} events, from ${previous.id + 1} to ${head.id}: ${head.hash}
   ${proven} texts are those that the events committed to
   ${unproven} texts are older than the chain, or than its events
-`
-  const sound = `${name} is whole: every event follows on the one before.\n`
+${unprovenText(unprovenKeys)}`
+  const sound = `${name} is whole: every event follows on the one before, and the memories are those that the events left.\n`
   const broken = `${name} is not as it was made.\n${faultsText(violationsIn(faults))}`
   const isSound = faults.length === 0
   return {

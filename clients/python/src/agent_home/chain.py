@@ -12,6 +12,7 @@ from typing import Any
 
 from .errors import HistoryChanged
 from .exact import decode_at, dumps, received
+from .replay import Living, Replay
 from .wire import Link
 
 
@@ -77,6 +78,9 @@ class VerifiedExport:
     proven: int
     #: Versions that no event of the file committed to: older than the chain or its oldest event.
     unproven: int
+    #: Memories that no event of the file tells of: whether they should be there is not proven. Each
+    #: of the others is there, or not, as the last event of its key left it.
+    unproven_keys: int
     faults: list[ExportFault]
 
 
@@ -135,9 +139,7 @@ class _Verification:
         self.remembered = remembered
         self.progress = progress
         self.checked = 0
-        #: Versions by what was committed to, and by the key that their memory has at the end.
-        self.committed: dict[str, int | None] = {}
-        self.made: dict[str, set[int | None]] = {}
+        self.replay = Replay(self.fault)
 
     def fault(self, says: str, place: object) -> None:
         self.faults.append(ExportFault(fault=says, place=str(place)))
@@ -153,18 +155,10 @@ class _Verification:
             self.fault("the event is not the one that is remembered", link.id)
         return link
 
-    def note(self, event: Mapping[str, Any]) -> None:
-        key = event.get("key", "")
-        if "from" in event:
-            self.made[key] = self.made.pop(event["from"], set())
-        if "content" in event:
-            self.committed[event["content"]] = event.get("version")
-            self.made.setdefault(key, set()).add(event.get("version"))
-
     def follow(self, previous: Link, events: str) -> tuple[Link, int]:
         head, count = self.meet(previous), 0
         for event, _ in _elements_of(events):
-            self.note(event)
+            self.replay.take(event)
             try:
                 head = follow(head, event)
             except HistoryChanged:
@@ -179,34 +173,47 @@ class _Verification:
             self.fault("the file is older than what is remembered", self.remembered.id)
         return head, count
 
-    def texts(self, memories: str, history: str) -> tuple[int, int]:
+    def texts(self, current: Mapping[str, _Current], history: str) -> tuple[int, int]:
         """How many versions are proven, and how many are not."""
-        sources = (_members_of(source) for _, source in _elements_of(memories))
-        current = {json.loads(source["key"]): source for source in sources}
         proven = unproven = 0
         for version, source in _elements_of(history):
             self.tick()
             if version["operation"] == "delete":
                 continue
             key, number = version["key"], version["version"]
-            content = _commitment_of(version, source, current)
-            if content is not None and self.committed.get(content) == number:
-                proven += 1
-            elif number not in self.made.get(key, ()):
+            memory = current.get(key)
+            # Of a current version the text is only in the list of memories.
+            if memory and memory.version == number:
+                memory.is_kept = True
+                kept = memory.source
+            else:
+                kept = _members_of(source)
+            content = self.replay.content_of(key, number)
+            if content is None:
                 unproven += 1
+            elif "salt" in version and _commitment_of(version["salt"], kept) == content:
+                proven += 1
             else:
                 self.fault("the text is not the one that its event committed to", f"{key}@{number}")
         return proven, unproven
 
 
-def _commitment_of(
-    version: Mapping[str, Any], source: str, current: Mapping[str, Mapping[str, str]]
-) -> str | None:
-    """What the version of an export was committed to; None if it has no salt."""
-    if "salt" not in version:
-        return None
-    kept = _members_of(source) if "text" in version else current.get(version["key"], {})
-    return content_of(version["salt"], json.loads(kept.get("text", '""')), kept.get("metadata", ""))
+@dataclass
+class _Current(Living):
+    """A memory, and its members as they stand in the file."""
+
+    source: Mapping[str, str]
+
+
+def _current_in(memories: str) -> dict[str, _Current]:
+    return {
+        memory["key"]: _Current(version=memory["version"], source=_members_of(source))
+        for memory, source in _elements_of(memories)
+    }
+
+
+def _commitment_of(salt: str, kept: Mapping[str, str]) -> str:
+    return content_of(salt, json.loads(kept.get("text", '""')), kept.get("metadata", ""))
 
 
 def verify_export(
@@ -238,7 +245,9 @@ def verify_export(
     if previous.id == 0 and previous.hash != beginning_of(agent_id):
         found.fault("the chain does not begin as this agent’s", 0)
     head, events = found.follow(previous, file["events"])
-    proven, unproven = found.texts(file["memories"], file["history"])
+    current = _current_in(file["memories"])
+    proven, unproven = found.texts(current, file["history"])
+    unproven_keys = found.replay.compare(current, is_whole=previous.id == 0)
     return VerifiedExport(
         agent_id=agent_id,
         previous=previous,
@@ -246,5 +255,6 @@ def verify_export(
         events=events,
         proven=proven,
         unproven=unproven,
+        unproven_keys=unproven_keys,
         faults=found.faults,
     )

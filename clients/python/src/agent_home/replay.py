@@ -1,0 +1,78 @@
+"""What lives by the events of a home, compared with what is there. The rule: docs/proof.md."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+
+@dataclass
+class Living:
+    """A memory that is there."""
+
+    version: int
+    #: Whether a version of the history says what its text is committed to.
+    is_kept: bool = field(default=False, kw_only=True)
+
+
+@dataclass(frozen=True)
+class _Left:
+    """What the last event of a key left there."""
+
+    version: int
+    lives: bool
+
+
+def _fault_of(memory: Living, left: _Left) -> str | None:
+    if not left.lives:
+        return "a memory is there, and its last event ended it"
+    if memory.version != left.version:
+        return "a memory is not at the version that its last event made"
+    return None if memory.is_kept else "the history lacks the version that a memory is at"
+
+
+class Replay:
+    """Takes the events of a home in their order."""
+
+    def __init__(self, fault: Callable[[str, str], object]) -> None:
+        self._fault = fault
+        self._last: dict[str, _Left] = {}
+        #: By the key that their memory has at the end: versions, with what they were committed to.
+        self._made: dict[str, dict[int, str]] = {}
+
+    def take(self, event: Mapping[str, Any]) -> None:
+        key, version = event.get("key"), event.get("version")
+        if key is None or version is None:
+            return
+        if "from" in event:
+            self._made[key] = self._made.pop(event["from"], {})
+            self._last[event["from"]] = _Left(version, lives=False)
+        self._last[key] = _Left(version, lives="content" in event)
+        if "content" in event:
+            self._made.setdefault(key, {})[version] = event["content"]
+
+    def content_of(self, key: str, version: int) -> str | None:
+        """What the version was committed to; None if no event of these made it."""
+        return self._made.get(key, {}).get(version)
+
+    def compare(self, living: Mapping[str, Living], *, is_whole: bool) -> int:
+        """Names what is there and should not be, and the other way round.
+
+        Returns how many memories no event tells of. `is_whole`: no event was pruned, so there is
+        one of each memory.
+        """
+        unproven = 0
+        for key, memory in living.items():
+            left = self._last.get(key)
+            found = _fault_of(memory, left) if left else None
+            if not left and is_whole:
+                found = "no event tells of a memory"
+            if found:
+                self._fault(found, f"{key}@{memory.version}")
+            elif not left:
+                unproven += 1
+        for key, left in self._last.items():
+            if left.lives and key not in living:
+                self._fault("a memory is not there, and no event ended it", f"{key}@{left.version}")
+        return unproven

@@ -1,0 +1,77 @@
+/** What lives by the events of a home, compared with what is there. The rule: docs/proof.md. */
+
+/** What an event says of memories. */
+export interface Told {
+  readonly key?: string
+  /** Of a rename: the old key. */
+  readonly from?: string
+  /** Absent if the event made no version, such as an erasure of earlier ones. */
+  readonly version?: number
+  /** What the version’s text was committed to; absent if it is a deletion. */
+  readonly content?: string
+}
+
+type Fault = (fault: string, place: string) => void
+
+/** A memory that is there. */
+export interface Living {
+  readonly version: number
+  /** Whether a version of the history says what its text is committed to. */
+  readonly isKept: boolean
+}
+
+/** What the last event of a key left there. */
+interface Left {
+  readonly version: number
+  readonly lives: boolean
+}
+
+function faultOf({ version, isKept }: Living, left: Left): string | undefined {
+  if (!left.lives) return 'a memory is there, and its last event ended it'
+  if (version !== left.version) return 'a memory is not at the version that its last event made'
+  return isKept ? undefined : 'the history lacks the version that a memory is at'
+}
+
+/** Takes the events of a home in their order. */
+export function replayEvents() {
+  const last = new Map<string, Left>()
+  /** By the key that their memory has at the end: versions, with what they were committed to. */
+  const made = new Map<string, Map<number, string>>()
+  const madeOf = (key: string) => made.get(key) ?? new Map<number, string>()
+
+  return {
+    take({ key, from, version, content }: Told): void {
+      if (key === undefined || version === undefined) return
+      if (from !== undefined) {
+        made.set(key, madeOf(from))
+        made.delete(from)
+        last.set(from, { version, lives: false })
+      }
+      last.set(key, { version, lives: content !== undefined })
+      if (content !== undefined) made.set(key, madeOf(key).set(version, content))
+    },
+
+    /** What the version was committed to; undefined if no event of these made it. */
+    contentOf: (key: string, version: number): string | undefined => made.get(key)?.get(version),
+
+    /**
+     * Names what is there and should not be, and the other way round. Returns how many memories no
+     * event tells of; `isWhole`: no event was pruned, so there is one of each memory.
+     */
+    compare(living: ReadonlyMap<string, Living>, isWhole: boolean, fault: Fault): number {
+      let unproven = 0
+      for (const [key, memory] of living) {
+        const left = last.get(key)
+        const found = left && faultOf(memory, left)
+        if (found) fault(found, `${key}@${memory.version}`)
+        else if (!left && isWhole) fault('no event tells of a memory', `${key}@${memory.version}`)
+        else if (!left) unproven++
+      }
+      for (const [key, { version, lives }] of last) {
+        if (!lives || living.has(key)) continue
+        fault('a memory is not there, and no event ended it', `${key}@${version}`)
+      }
+      return unproven
+    },
+  }
+}
