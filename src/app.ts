@@ -15,7 +15,7 @@ import { fetchingBy, type Reach } from './oauth/client-document.ts'
 import { oauthEndpoints } from './oauth/index.ts'
 import { createOAuth } from './oauth/oauth.ts'
 import { operationsEndpoints } from './operations/index.ts'
-import { createMeasures } from './operations/metrics.ts'
+import { createMeasures, type Measures } from './operations/metrics.ts'
 import { createOperations } from './operations/operations.ts'
 import { type Load, watchPresence } from './pipeline/admission-control.ts'
 import { countAgentCalls } from './pipeline/agent-calls.ts'
@@ -44,7 +44,9 @@ export interface Parts {
 }
 
 export interface App extends Site {
-  /** From now on /readyz reports that the process is stopping, and streams end. */
+  /** From now on /readyz reports that the process is stopping. */
+  readonly becomeUnready: () => void
+  /** Streams end too. */
   readonly stopAccepting: () => void
   /** Stores what every backup is to hold from the first start on. */
   readonly prepare: () => Promise<unknown>
@@ -52,6 +54,23 @@ export interface App extends Site {
 
 /** Milliseconds, monotonic. */
 const stopwatch = (): number => performance.now()
+
+type NewRequestId = Hooks['newRequestId']
+
+function hooksOf(parts: Parts, measures: Measures, newRequestId: NewRequestId): Hooks {
+  const log = createRequestLog(parts.log)
+  return {
+    ...log,
+    newRequestId,
+    stopwatch,
+    explain,
+    refuse,
+    observe(call, route, status, durationMs) {
+      measures.observe(route, call.method, status, durationMs)
+      log.observe(call, route, status, durationMs)
+    },
+  }
+}
 
 export function createApp(parts: Parts): App {
   const measures = createMeasures(() => parts.store.status())
@@ -74,18 +93,7 @@ export function createApp(parts: Parts): App {
     icon: web.icon,
   })
 
-  const log = createRequestLog(parts.log)
-  const hooks: Hooks = {
-    ...log,
-    newRequestId,
-    stopwatch,
-    explain,
-    refuse,
-    observe(call, route, status, durationMs) {
-      measures.observe(route, call.method, status, durationMs)
-      log.observe(call, route, status, durationMs)
-    },
-  }
+  const hooks = hooksOf(parts, measures, newRequestId)
   const forPeople: Hooks = { ...hooks, refuse: web.refuse }
   const atHome: Hooks = { ...hooks, refuse: refusingAtHome(home, refuse, homeEndpoints) }
   const routes = createRoutes((path) => (isOfHome(path) ? atHome : forPeople))
@@ -105,8 +113,9 @@ export function createApp(parts: Parts): App {
     newRequestId,
     refuseUnparsed,
     prepare: () => keepSigningKey(parts.store),
+    becomeUnready: operations.becomeUnready,
     stopAccepting() {
-      operations.stopAccepting()
+      operations.becomeUnready()
       // Queued in the store before it is closed.
       void calls.flush()
       home.subscriptions.close()

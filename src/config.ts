@@ -23,6 +23,14 @@ const bytes = (fallback: number) =>
     .transform(Number)
     .default(fallback)
 
+const seconds = (least: 0 | 1, fallback: number) =>
+  z
+    .string()
+    .regex(/^\d{1,4}$/, 'must be a whole number of seconds, of at most 4 digits')
+    .transform(Number)
+    .refine((v) => v >= least, 'must be at least 1 second')
+    .default(fallback)
+
 const list = z.string().transform((v) =>
   v
     .split(',')
@@ -125,6 +133,8 @@ const schema = z.object({
   ),
   SEARCH_CACHE: bytes(128 * MIB),
   DISK_RESERVE: bytes(1_024 * MIB),
+  IDLE_TIMEOUT: seconds(1, 5),
+  DRAIN_DELAY: seconds(0, 0),
 })
 
 /** The names are the environment variables' own; docs/configuration.md documents each. */

@@ -1,5 +1,6 @@
 /** The service: config, store, app and server. */
 import type { Writable } from 'node:stream'
+import { setTimeout as pause } from 'node:timers/promises'
 import { type Logger, pino } from 'pino'
 import type { PrettyOptions } from 'pino-pretty'
 import { createApp, type Parts } from './app.ts'
@@ -21,9 +22,14 @@ export interface Service {
   readonly announce: () => void
   /** Calls `tell` when the database is no longer for this program, which must then stop. */
   readonly whenRefused: (tell: (reason: Error) => void) => void
-  /** Stops in order: readiness off, stop accepting, finish requests, close the database. */
-  readonly stop: () => Promise<void>
+  /**
+   * Stops in order: readiness off, DRAIN_DELAY unless `hurry` is aborted, stop accepting, finish
+   * requests, close the database.
+   */
+  readonly stop: (hurry: AbortSignal) => Promise<void>
 }
+
+const SECOND_MS = 1_000
 
 /** For a terminal, one per line. */
 const READABLE: PrettyOptions = {
@@ -103,7 +109,8 @@ export async function serve({ clock, random, patience, asJson }: Given): Promise
   const app = createApp({ config, store, clock, random, log })
   await app.prepare()
   const bound = { perAddress: config.CONNECTIONS_PER_ADDRESS, exempt: config.TRUSTED_PROXIES }
-  const server = await listen(app, config.HOST, config.PORT, patience, bound).catch(
+  const keepAlive = { keepAliveTimeout: config.IDLE_TIMEOUT * SECOND_MS, ...patience }
+  const server = await listen(app, config.HOST, config.PORT, keepAlive, bound).catch(
     async (error: unknown) => {
       await store.close()
       throw error
@@ -121,7 +128,9 @@ export async function serve({ clock, random, patience, asJson }: Given): Promise
       for (const warning of store.warnings) log.warn(warning)
     },
     whenRefused: (tell) => store.whenRefused?.(tell),
-    async stop() {
+    async stop(hurry) {
+      app.becomeUnready()
+      await pause(config.DRAIN_DELAY * SECOND_MS, undefined, { signal: hurry }).catch(() => {})
       app.stopAccepting()
       await server.drain()
       await store.close()

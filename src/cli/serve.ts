@@ -37,11 +37,12 @@ export async function servePatiently(
   const given = { clock: Date.now, random: pooled(randomBytes), patience, asJson }
   const { log, announce, whenRefused, stop } = await serve(given)
   let stopping = false
+  const hurry = new AbortController()
   const drain = (because: object, code = 0) => {
-    if (stopping) return
+    if (stopping) return hurry.abort()
     stopping = true
     log.info(because, 'stopping')
-    stop().then(
+    stop(hurry.signal).then(
       () => process.exit(code),
       (error: unknown) => {
         log.fatal({ err: error }, 'could not stop cleanly')

@@ -45,7 +45,7 @@ export function createOperations({ config, store, describe, ...own }: Parts) {
     ...own,
     /** False as soon as the service starts draining. */
     accepting: (): boolean => accepting,
-    stopAccepting(): void {
+    becomeUnready(): void {
       accepting = false
     },
     /** Throws if the store could not commit a write at the last check, at most a second ago. */

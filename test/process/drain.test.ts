@@ -62,6 +62,27 @@ test.concurrent('SIGTERM lets a request finish, says that it is stopping, and ex
   expect((await readMemory(again.url, token, 'last')).memory.text).toBe('word')
 })
 
+test.concurrent('for DRAIN_DELAY it is unready and still serves; a second signal ends the wait', async () => {
+  const server = await serve({ directory: freshDirectory(), env: { DRAIN_DELAY: '9999' } })
+  const { token } = await birth(server.url)
+  const ended = server.kill('SIGTERM')
+  await server.says(/"msg":"stopping"/)
+  expect((await fetch(`${server.url}/readyz`)).status).toBe(503)
+  const headers = { authorization: `Bearer ${token}` }
+  expect((await fetch(`${server.url}/api/agents/me`, { headers })).status).toBe(200)
+  await server.kill('SIGTERM')
+  const { code, output } = await ended
+  expect(code).toBe(0)
+  expect(output).toMatch(/"msg":"stopped"/)
+})
+
+test.concurrent('IDLE_TIMEOUT is what answers say of their connection', async () => {
+  const server = await serve({ directory: freshDirectory(), env: { IDLE_TIMEOUT: '75' } })
+  const { headers } = await fetch(`${server.url}/healthz`)
+  expect(headers.get('keep-alive')).toBe('timeout=75')
+  await server.kill('SIGTERM')
+})
+
 test.concurrent('an idle kept-alive connection does not hold up the stop', async () => {
   const keptAlive = { keepAliveTimeout: 86_400_000 }
   const server = await serve({
