@@ -28,6 +28,10 @@ const keptSchema = z
   .object({
     key: memoryKey,
     id: z.string().meta({ format: 'uuid' }),
+    madeAs: memoryKey.optional().meta({
+      description:
+        'The key that the version was made under, if a rename has changed it since. A key with a prefix sees the versions that were made under it.',
+    }),
     version: z.int().min(1),
     operation: z.enum(OPERATIONS),
     by: author,
@@ -57,12 +61,21 @@ const keptExample = {
 
 /** Metadata is returned as the stored text. */
 function keptJson({ content, by, createdAt, updatedAt, ...kept }: KeptVersion): string {
-  const { key, id, version, operation, salt } = kept
+  const { key, madeAs, id, version, operation, salt } = kept
   const times = {
     createdAt: iso(createdAt),
     updatedAt: iso(updatedAt),
   }
-  const facts = JSON.stringify({ key, id, version, operation, by: by ?? null, ...times, salt })
+  const facts = JSON.stringify({
+    key,
+    id,
+    madeAs,
+    version,
+    operation,
+    by: by ?? null,
+    ...times,
+    salt,
+  })
   if (!content) return facts
   return `${facts.slice(0, -1)},"text":${JSON.stringify(content.text)},"metadata":${content.metadata}}`
 }

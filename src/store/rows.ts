@@ -185,6 +185,8 @@ export function versionPage(identity: Identity, rows: readonly PagedRow[], limit
 
 export interface KeptRow extends Omit<VersionRow, 'n' | 'previous' | 'bytes' | 'size'> {
   key: string
+  /** The key that the version was made under. */
+  made_as: string
   /** Null of a deletion, and if it is part of the response already. */
   text: string | null
   metadata: string | null
@@ -192,6 +194,7 @@ export interface KeptRow extends Omit<VersionRow, 'n' | 'previous' | 'bytes' | '
 
 export const keptVersionOf = ({ text, metadata, ...row }: KeptRow): KeptVersion => ({
   key: row.key,
+  madeAs: row.made_as === row.key ? undefined : row.made_as,
   id: row.id,
   version: row.version,
   operation: row.operation,

@@ -165,6 +165,34 @@ describe.each(engines)('the versions of a memory on $name', (engine) => {
     }
   })
 
+  test.each(Object.entries(histories))(
+    '%s, exported and imported into another home',
+    async (_, history) => {
+      await make(history)
+      const { text } = await get('export?history=true', born.operatorToken)
+      born = await service.birth()
+      token = await keyFor('in.')
+      const { status } = await service.call('POST', `${ME}/import`, {
+        token: born.operatorToken,
+        body: text,
+      })
+      expect(status).toBe(200)
+      const { visible, hidden } = history
+      expect(await versionsFor(token)).toEqual(visible)
+      for (const version of hidden) {
+        expect((await get(`memory?key=in.h&version=${version}`)).status).toBe(410)
+        expect((await get(`memory?key=in.h&version=${version}`, born.token)).status).toBe(200)
+      }
+      const mine = await exported(token)
+      expect(mine.versions).toEqual(visible)
+      expect(mine.text).not.toMatch(/never|out\./)
+      const again = JSON.parse((await get('export?history=true', born.operatorToken)).text)
+      const made = (all: { history: { key: string; version: number; madeAs?: string }[] }) =>
+        all.history.map(({ key, version, madeAs }) => [key, version, madeAs])
+      expect(made(again)).toEqual(made(JSON.parse(text)))
+    },
+  )
+
   test('pages go on past those that are out of reach', async () => {
     await make(histories['renamed out of it and back'] as History)
     const met: number[] = []

@@ -57,6 +57,7 @@ const memory = z.strictObject({
 const kept = z
   .strictObject({
     ...facts,
+    madeAs: memoryKey.optional(),
     operation: z.enum(OPERATIONS),
     by: author,
     text: text.optional(),

@@ -5,7 +5,10 @@ import type { Memory, Operation } from './keeping/memories.ts'
 
 /** A version as exported and imported. */
 export interface KeptVersion {
+  /** Of the memory. */
   readonly key: string
+  /** The key that the version was made under, if a rename has changed it since. */
+  readonly madeAs?: string | undefined
   /** The memory's id. */
   readonly id: string
   readonly version: number

@@ -24,7 +24,7 @@ const placesOf = statement<Place>(`
 
 /** The current version of a live memory is in the list of memories. */
 const readVersions = statement<KeptRow>(`
-  SELECT q.key, v.memory_id AS id, v.version, v.operation, v.author, v.created_at, v.updated_at, v.metadata,
+  SELECT q.key, v.key AS made_as, v.memory_id AS id, v.version, v.operation, v.author, v.created_at, v.updated_at, v.metadata,
     v.salt, CASE WHEN v.n <> m.n OR m.deleted THEN v.text END AS text
   FROM unnest($2::TEXT[], $3::BIGINT[]) WITH ORDINALITY AS q (key, n, place)
   CROSS JOIN ${rowAt('$1', 'q.n')} AS v

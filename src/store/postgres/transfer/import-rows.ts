@@ -32,9 +32,11 @@ const rowOf = (
 
 const authorOf = ({ by }: KeptVersion): string | null => (by ? JSON.stringify(by) : null)
 
-/** An earlier version: no event. */
-export const earlierRow = (kept: KeptVersion, place: Place): LogRow =>
-  rowOf(kept, place, authorOf(kept), NO_OTHER, false)
+/** An earlier version: no event. It belongs to the key that it was made under. */
+export const earlierRow = (kept: KeptVersion, place: Place): LogRow => ({
+  ...rowOf(kept, place, authorOf(kept), NO_OTHER, false),
+  key: kept.madeAs ?? kept.key,
+})
 
 /** The newest version, with its own number and author. */
 export const newestRow = (kept: KeptVersion, place: Place, { by, now }: Done): LogRow => {

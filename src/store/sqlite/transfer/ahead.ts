@@ -41,7 +41,9 @@ export function prepareWriteAhead(db: DatabaseSync) {
   )
   const file = prepare(db, 'INSERT INTO log_index (agent_id, id, n) VALUES (?, ?, ?)')
   return ({ agentId, id, version, author, previous, isNewest }: Placed): number => {
-    const { key, operation, createdAt, updatedAt, content } = version
+    const { operation, createdAt, updatedAt, content } = version
+    // An earlier version belongs to the key that it was made under.
+    const key = (!isNewest && version.madeAs) || version.key
     const { bytes, size } = sizesOf(version)
     const proof = isNewest && content ? commitTo(content) : undefined
     const { lastInsertRowid: n } = insert.run(

@@ -27,7 +27,7 @@ export function prepareExportHistory(db: DatabaseSync, most: number) {
       for (const row of within.toReversed()) {
         const isCurrent = row.n === n && deleted === 0
         const { text = null, metadata = null } = (!isCurrent && content(row.n)) || {}
-        yield keptVersionOf({ ...row, key, text, metadata })
+        yield keptVersionOf({ ...row, key, made_as: row.key, text, metadata })
       }
     }
   }
