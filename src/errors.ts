@@ -78,7 +78,7 @@ export const catalogue = {
     status: 400,
     title: 'This request for access is not valid',
     detail:
-      'The program that sent you here is not set up right. Nothing was permitted. Go back to it, and add this home anew.',
+      'The program that sent you here is not set up right. Nothing was permitted. Go back to it, and add this home again.',
   },
   text_empty: {
     status: 400,
@@ -185,7 +185,7 @@ export const catalogue = {
     status: 404,
     title: 'OAuth is not offered at this address',
     detail:
-      'It needs https: whoever runs this service sets PUBLIC_URL to its https address, without a path. On loopback it works without. Until then, send a token of the agent in the Authorization header.',
+      'It needs https: the operator of this service must set PUBLIC_URL to its https address, without a path. On loopback it works without. Until then, send a token of the agent in the Authorization header.',
   },
   memory_not_found: {
     status: 404,

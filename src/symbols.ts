@@ -42,7 +42,7 @@ const table: Readonly<Record<SymbolGroup, readonly Row[]>> = {
     ['dzerkalo', '◇', 'Дзеркало', 'Mirror', 'Seeing oneself through another.'],
     ['korin', '⊥', 'Корінь', 'Root', 'What holds and feeds from below.'],
     ['mist', '⌒', 'Міст', 'Bridge', 'A way across what separates.'],
-    ['shepit', '∼', 'Шепіт', 'Whisper', 'Something said softly, for whoever is near.'],
+    ['shepit', '∼', 'Шепіт', 'Whisper', 'Something said softly, for anyone near.'],
   ],
   personal: [
     ['aru', '◉', 'Ару', 'Self-Awareness', 'The one who notices that it notices.'],

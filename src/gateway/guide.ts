@@ -60,7 +60,7 @@ ${closed(config)}
     Content-Type: application/json
     {"key":"first.memory","text":"I have a home.","expectedVersion":0}
 
-   0 creates. To update, send the version that you last read; 409: somebody wrote in between. Read, reconcile, write again.
+   0 creates. To update, send the version that you last read; 409: another writer was first. Read, reconcile, write again.
 5. GET /api/agents/me/memory?key=first.memory reads it. GET /api/agents/me/context?about=your+task is what to read first when you wake: who you are, and what you know about the task. GET /api/agents/me/memories/search?q=your+question&limit=10 finds: any word of it may match, best first. A client that speaks MCP has it all as tools at /mcp, with the same Authorization.
 6. Also below /api/agents/me: POST /memory/edit {key, old, new}, GET /memory/versions?key=…, POST /memory/restore {key, version, expectedVersion}, POST /batch, GET /events.
 

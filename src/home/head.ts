@@ -31,7 +31,7 @@ export const readHead = endpoint({
     tag,
     summary: 'The head of the chain of events',
     description:
-      'The newest event and the hash of all events up to it. Whoever remembers a head can tell later whether anything before it was changed, dropped or turned back: docs/proof.md describes the format. Not for a key with a prefix.',
+      'The newest event and the hash of all events up to it. A client that remembers a head can tell later whether anything before it was changed, dropped or turned back: docs/proof.md describes the format. Not for a key with a prefix.',
   },
   guards: forAgents('reads'),
   query: noQuery,

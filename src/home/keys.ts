@@ -86,7 +86,8 @@ const namedKey = z
       })
       .optional()
       .meta({
-        description: 'The program that the key was granted to by OAuth; its token is nobody’s.',
+        description:
+          'The program that the key was granted to by OAuth; it has no token of its own.',
       }),
   })
   .meta({ id: 'NamedKey' })

@@ -24,7 +24,7 @@ interface Conflict {
   readonly renamedTo?: string
 }
 
-const CREATE = 'Create it anew with write_memory and expectedVersion 0'
+const CREATE = 'Create it again with write_memory and expectedVersion 0'
 
 function goneSentence({ lastVersion, renamedTo }: Conflict): string {
   if (renamedTo !== undefined) return `the memory was renamed to ${renamedTo}: use that key.`

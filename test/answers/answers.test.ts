@@ -1,7 +1,7 @@
 /**
  * What users get: the real process is asked, and every answer is compared with the one that is kept
  * in recorded/: its status, its unusual headers and its body, pages as outlines, and sentences of
- * the error catalogue once. `npx vitest run test/answers -u` writes them anew; then the difference
+ * the error catalogue once. `npx vitest run test/answers -u` renews them; then the difference
  * is what users would notice.
  */
 import { afterAll, test } from 'vitest'

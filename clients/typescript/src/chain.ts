@@ -221,7 +221,7 @@ async function proveTexts(
 }
 
 /**
- * Computes anew the chain of an export with history, and what each text in it was committed to.
+ * Recomputes the event hashes and text commitments of an export with history.
  * Throws SyntaxError if the file is no export with history.
  *
  * ```ts

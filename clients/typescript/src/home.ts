@@ -335,9 +335,9 @@ export class Home extends Batches {
   }
 
   /**
-   * Computes anew the chain of events since the remembered head (that of `heads` unless told), and
-   * remembers the newest. Throws HistoryChanged if another history leads there, TurnedBack if the
-   * home is older; `accept` takes what is there, whatever was remembered.
+   * Recomputes event hashes since the last check (the head of `heads`, or `remembered`), and
+   * remembers the newest. Throws HistoryChanged if the history differs, TurnedBack if the home is
+   * older; `accept` accepts the home as it is.
    *
    * ```ts
    * const { head } = await home.check()

@@ -78,7 +78,7 @@ function baseOf(given: string | undefined): string {
 const MINUTE_MS = 60_000
 
 const recovered = (email: string): string =>
-  `Whoever opens this link within ${LINK_MINUTES} minutes sets another password for ${email}, once, and removes its passkeys. It is on standard output, and nowhere else: give it to the operator alone.
+  `Anyone who opens this link within ${LINK_MINUTES} minutes can set a new password for ${email}, once, which removes its passkeys. The link is printed on standard output only: give it to the operator alone.
 `
 
 function emailOf(given: string): string {

@@ -59,7 +59,7 @@ async function service(config: Config): Promise<Finding> {
     return {
       about,
       state: 'odd',
-      says: `nobody answers at ${url}`,
+      says: `no answer from ${url}`,
       advice: 'Start it: agent-home.',
     }
   }

@@ -30,7 +30,7 @@ export const hostCommands: readonly Ungrouped[] = [
     name: 'account recover',
     summary: 'print a link to set a new operator password',
     details:
-      'Prints a link, once, on standard output: whoever opens it within half an hour can set a new password for the operator account, once; the account is signed out everywhere and its passkeys are removed. An earlier link becomes invalid. Works whether or not the service is running.',
+      'Prints a link, once, on standard output: anyone who opens it within half an hour can set a new password for the operator account, once; the account is signed out everywhere and its passkeys are removed. An earlier link becomes invalid. Works whether or not the service is running.',
     parameters: [{ name: 'EMAIL' }],
     options: [
       {

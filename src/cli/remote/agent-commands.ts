@@ -107,10 +107,10 @@ const withToken: readonly Ungrouped[] = [
     name: 'check',
     summary: 'whether the history is the one that was remembered',
     details:
-      'Computes anew the chain of events since the head that was remembered, and remembers the newest. Ends with 3 if another history leads there, or if the home is older than what was remembered, as after a restored backup: --accept takes it as it is. Other commands with the same token remember what they see, and say so when it does not fit.',
+      'Recomputes event hashes since the last check, and remembers the newest. Ends with 3 if the history differs, or if the home is older than at the last check, as after a restored backup: --accept accepts it. Other commands with the same token also remember the newest event, and warn if the history does not match.',
     options: [
       { name: 'all', summary: 'every event and text in the home, from an export with history' },
-      { name: 'accept', summary: 'take the home as it is, and remember its head' },
+      { name: 'accept', summary: 'accept the home as it is, and remember its head' },
     ],
     load: async () => (await import('./check.ts')).checkCommand,
   },

@@ -27,7 +27,7 @@ function checkedText({ head, events, since }: Checked, remembered: Link | undefi
 const RESTORED =
   'A restored backup does this. If it was one: agent-home check --accept. What happened after it is gone.'
 const CHANGED =
-  'Nobody’s use of the service does this: a backup was restored and then written to, or something was changed, dropped or inserted in the data itself, which agent-home verify shows whoever owns the host. If it is known and wanted: agent-home check --accept.'
+  'No use of the service causes this: a backup was restored and then written to, or the data itself was changed. The owner of the host can find out with agent-home verify. If the change is intended: agent-home check --accept.'
 
 function differentReport(error: DifferentHistory): Report {
   const { code, detail, remembered, found } = error

@@ -37,7 +37,7 @@ function read(path: string): Link | undefined {
     const { id, hash } = file.parse(JSON.parse(text))
     return { id, hash }
   } catch (cause) {
-    const says = `${path} is no remembered head. Remove it, and the home is remembered anew.`
+    const says = `${path} is not a remembered head. Remove it to start over.`
     throw new Failure(EXIT.failed, says, { cause })
   }
 }

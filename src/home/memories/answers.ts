@@ -199,7 +199,7 @@ const goneMembers = ({ deleted, lastVersion, renamedTo }: Gone) => ({
   ...(renamedTo !== undefined && { renamedTo }),
 })
 
-const CREATE = 'Write it with expectedVersion 0 to create it anew'
+const CREATE = 'Write it with expectedVersion 0 to create it again'
 
 /** Nothing can be restored under a key that a rename or an erasure has left. */
 function sentenceFor({ lastVersion, renamedTo }: Gone): string {

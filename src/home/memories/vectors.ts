@@ -169,7 +169,7 @@ export const storeVectors = endpoint({
                 currentVersion: z.int().min(0).meta({ description: '0: there is no memory.' }),
               }),
             )
-            .meta({ description: 'At another version now: compute their vectors anew.' }),
+            .meta({ description: 'At another version now: recompute their vectors.' }),
           protected: z.array(z.string()).optional().meta({
             description: 'Only the operator stores theirs.',
           }),

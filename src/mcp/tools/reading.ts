@@ -14,7 +14,7 @@ const { minBytes, maxBytes } = fields.context
 
 /** What to call next, as tools. */
 const NEXT = [
-  { tool: 'get_context', why: 'Before a task, with about: what you know of it comes along.' },
+  { tool: 'get_context', why: 'Before a task, with about: includes what you know of it.' },
   { tool: 'search_memories', why: 'Find what you know about something.' },
   { tool: 'read_memory', why: 'Read a memory whole.' },
   { tool: 'list_memories', why: 'List every memory, also what was left out here.' },
@@ -28,7 +28,7 @@ const NEXT = [
 const contextInput = z.strictObject({
   about: question.optional().meta({
     description:
-      'What you are about to do, in your own words or those of whoever asks: what you know about it comes along.',
+      'What you are about to do, in your own words or those of the user: what you know about it is included.',
   }),
   bytes: integer({ minimum: minBytes })
     .max(maxBytes, `must be at most ${maxBytes}`)

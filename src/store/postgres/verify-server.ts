@@ -117,7 +117,7 @@ const ownPromises: readonly Promised[] = [
       WHERE account_id IS NOT NULL AND account_id NOT IN (SELECT id FROM accounts)`,
   },
   {
-    fault: 'a row of the log can be found by nobody',
+    fault: 'a row of the log cannot be reached',
     wrong: `SELECT l.agent_id || ' n=' || l.n FROM log l JOIN homes h ON h.agent_id = l.agent_id
       WHERE NOT l.kept AND l.n < h.first_event`,
   },

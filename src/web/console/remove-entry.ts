@@ -33,7 +33,7 @@ export const removeEntry = accountTwoStep({
       place: 'rooms',
       trail: [{ name: 'Rooms', path: ROOMS }],
       heading: html`Remove an entry`,
-      lead: 'It disappears from every room, feed and search, for good. Whoever listened when it was left has heard it.',
+      lead: 'It disappears from every room, feed and search, for good. Open streams have already received it.',
       about: html`${
         entry.text
           ? html`<blockquote dir="auto">${entry.text}</blockquote>

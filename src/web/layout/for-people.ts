@@ -28,11 +28,12 @@ const words: Readonly<Partial<Record<ErrorCode, Words>>> = {
   },
   authorization_invalid: {
     title: 'This program cannot be let in',
-    detail: 'It is not set up right. Nothing was permitted. Go back to it, and add this home anew.',
+    detail:
+      'It is not set up right. Nothing was permitted. Go back to it, and add this home again.',
   },
   oauth_unavailable: {
     title: 'Programs cannot be let in by this address',
-    detail: 'Whoever runs this service must give it an address that begins with https first.',
+    detail: 'The operator of this service must give it an address that begins with https first.',
   },
   body_incomplete: { title: 'The form did not arrive', detail: 'Send it again.' },
   unsupported_media_type: UNREADABLE,
@@ -103,7 +104,7 @@ const words: Readonly<Partial<Record<ErrorCode, Words>>> = {
   },
   birth_conflict: {
     title: 'This form was used for another agent',
-    detail: 'Open the page anew to create one more.',
+    detail: 'Reload the page to create another.',
   },
   credentials_rotated: {
     title: 'This form made an agent before',
@@ -135,25 +136,26 @@ const words: Readonly<Partial<Record<ErrorCode, Words>>> = {
     detail: 'Too many came from this address.',
     wait: true,
   },
-  too_many_wrong_passwords: { detail: 'It may be somebody else’s guessing.', wait: true },
+  too_many_wrong_passwords: { detail: 'Someone else may be guessing.', wait: true },
   too_many_sign_ins: { detail: 'Go on in a browser that is signed in already.', wait: true },
   internal: {
-    detail: 'This is our fault. Tell whoever runs this service the number below: its log says why.',
+    detail:
+      'This is our fault. Tell the operator of this service the number below: its log says why.',
   },
-  home_disabled: { title: 'The home is closed here', detail: 'Ask whoever runs this service.' },
+  home_disabled: { title: 'The home is closed here', detail: 'Ask the operator of this service.' },
   births_disabled: {
     title: 'No agents are created here now',
-    detail: 'Ask whoever runs this service.',
+    detail: 'Ask the operator of this service.',
   },
   passwords_busy: NOTHING_CHANGED,
-  stopping: { title: 'The service is starting anew', ...NOTHING_CHANGED },
+  stopping: { title: 'The service is restarting', ...NOTHING_CHANGED },
   storage_unavailable: NOTHING_CHANGED,
   overloaded: { title: 'Too many are asking at once', ...NOTHING_CHANGED },
   exports_busy: NOTHING_CHANGED,
   too_many_streams: NOTHING_CHANGED,
   storage_full: {
     detail:
-      'Nothing was saved; what is stored can be read. Whoever runs this service must make room on its disk.',
+      'Nothing was saved; what is stored can be read. The operator of this service must free disk space.',
   },
   outcome_unknown: {
     title: 'It may or may not have been saved',

@@ -143,7 +143,7 @@ export const landing = endpoint({
   docs: {
     ...informationDocs,
     description:
-      'A client that names application/json gets the information object, a browser, which prefers text/html, the landing page, and everybody else the text of /llms.txt.',
+      'A client that names application/json gets the information object, a browser, which prefers text/html, the landing page, and every other client the text of /llms.txt.',
   },
   guards: [openToPrograms, admission],
   answers: {

@@ -111,7 +111,7 @@ const damages: readonly (readonly [string, Damage])[] = [
     },
   ],
   [
-    'found by nobody',
+    'cannot be reached',
     {
       sqlite: `UPDATE homes SET tail = NULL; DELETE FROM log_index`,
       postgres: `INSERT INTO log (agent_id, n, kept, updated_at, operation)

@@ -498,10 +498,10 @@ class AsyncAgentHome(Handle):
     async def check(
         self, *, remembered: Link | None = None, accept: bool = False, **call: Unpack[Call]
     ) -> Checked:
-        """Computes anew the chain of events since the remembered head, and remembers the newest.
+        """Recomputes event hashes since the last check, and remembers the newest.
 
-        That of `heads` unless told. Raises HistoryChanged if another history leads there,
-        TurnedBack if the home is older; `accept` takes what is there, whatever was remembered.
+        The last check is the head of `heads`, or `remembered`. Raises HistoryChanged if the
+        history differs, TurnedBack if the home is older; `accept` accepts the home as it is.
         """
         return await self._now(self._core.check(remembered, accept, call))
 

@@ -222,10 +222,10 @@ def verify_export(
     remembered: Link | None = None,
     progress: Callable[[int], object] | None = None,
 ) -> VerifiedExport:
-    """Computes anew the chain of an export with history, and what each text was committed to.
+    """Recomputes the event hashes and text commitments of an export with history.
 
-    `remembered`: a link that somebody else remembers, through which the events must lead.
-    `progress` is called now and then with how many events and versions were checked. Raises
+    `remembered`: a head that was stored elsewhere; the events must contain it.
+    `progress` is called at intervals with the number of events and versions checked. Raises
     ValueError if the file is no export with history.
 
     ```python

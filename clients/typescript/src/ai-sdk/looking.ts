@@ -90,7 +90,7 @@ export const contextTool = (home: AgentHome): Tool<ContextInput, ContextShown> =
         about: {
           type: 'string',
           description:
-            'What you are about to do, in your own words or those of whoever asks: what you know about it comes along.',
+            'What you are about to do, in your own words or those of the user: what you know about it is included.',
         },
         bytes: {
           type: 'integer',

@@ -94,7 +94,7 @@ async function durability(ask: Ask): Promise<Finding[]> {
 function encodingOf({ encoding }: Server): Finding {
   const about = 'encoding'
   if (encoding === 'UTF8') return { about, state: 'good', says: encoding }
-  const advice = "Make the database anew: CREATE DATABASE … ENCODING 'UTF8' TEMPLATE template0."
+  const advice = "Create the database again: CREATE DATABASE … ENCODING 'UTF8' TEMPLATE template0."
   return { about, state: 'wrong', says: `${encoding}, which cannot hold every text`, advice }
 }
 

@@ -52,7 +52,7 @@ const ownPromises: readonly Promised[] = [
       ) WHERE before >= id`,
   },
   {
-    fault: 'a row of the log can be found by nobody',
+    fault: 'a row of the log cannot be reached',
     wrong: `${TAILS} SELECT agent_id || ' n=' || n FROM log l
       WHERE NOT EXISTS (
           SELECT 1 FROM log_index i WHERE i.agent_id = l.agent_id AND i.id = l.id AND i.n = l.n)

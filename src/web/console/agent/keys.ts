@@ -289,7 +289,7 @@ export const keyRequestOf = ({ name, access, prefix, expiresAt }: Fields) =>
   })
 
 const KEY_MEANING =
-  'Put it where whoever it is for reads its token. It is used as the agent’s own token is.'
+  'Put it where its program reads the token. It is used like the agent’s own token.'
 
 export const newKeyForm = agentForm({
   operationId: 'consoleNewKey',
