@@ -1,9 +1,9 @@
 /** What happened in a home, at the console. */
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { authorName } from '../../src/web/console/author.ts'
 import { embedded, openService, type TestService, write } from '../harness.ts'
 import { escaped, insideOf, linksIn, textIn } from './markup.ts'
-import { openConsole } from './operator.ts'
+import { type Operator, openConsole } from './operator.ts'
 
 let service: TestService
 beforeAll(async () => {
@@ -148,6 +148,77 @@ test('changes of one author and kind share a row, in which each has its link; a 
   const { text: whole } = await operator.get(all)
   expect(rowsIn(whole)).toHaveLength(1)
   expect(whole).toContain('k11</code>')
+})
+
+describe('a group that goes beyond its page', () => {
+  let busy: TestService
+  beforeAll(async () => {
+    busy = await openService(embedded, { WRITES_PER_MINUTE: '0' })
+  })
+  afterAll(() => busy.close())
+
+  /** In one batch, so as the events of an agent that works on. */
+  async function writeMany(token: string, name: string, count: number): Promise<void> {
+    for (let from = 0; from < count; from += 100) {
+      const operations = Array.from({ length: Math.min(100, count - from) }, (_, n) => ({
+        write: { key: `${name}.${from + n}`, text: 'x', expectedVersion: 0 },
+      }))
+      const body = { operations }
+      const { status } = await busy.call('POST', '/api/agents/me/batch', { token, body })
+      expect(status).toBe(200)
+    }
+  }
+  const toldAt = async ({ get }: Operator, path: string) => {
+    const { text } = await get(path)
+    const older = linksIn(text).find((link) => link.startsWith('?before='))
+    return { rows: rowsIn(text).map(([what]) => what), older }
+  }
+
+  test('says its size on the first page and on older ones, and is on one of them', async () => {
+    const operator = await openConsole(busy)
+    const { agent, born } = operator
+    await writeMany(born.token, 'oldest', 5)
+    const turns = [born.operatorToken, born.token]
+    for (const [turn, size] of [75, 140, 75, 300, 90].entries()) {
+      await writeMany(turns[turn % 2] ?? '', `turn${turn}`, size)
+    }
+    const wrote = (turn: number, size: number) =>
+      `Wrote ${size} memories: turn${turn}.${size - 1}, turn${turn}.${size - 2} and ${size - 2} more`
+    const first = await toldAt(operator, `${agent}/activity`)
+    expect(first.rows).toEqual([wrote(4, 90), wrote(3, 300)])
+    const second = await toldAt(operator, `${agent}/activity${first.older}`)
+    expect(second.rows).toEqual([wrote(2, 75), wrote(1, 140)])
+    const third = await toldAt(operator, `${agent}/activity${second.older}`)
+    expect(third).toEqual({
+      rows: [wrote(0, 75), expect.stringMatching(/^Wrote 5 memories: /)],
+      older: undefined,
+    })
+    expect((await toldAt(operator, agent)).rows).toEqual([wrote(4, 90)])
+  })
+
+  test('says that it is of at least so many, where it was not counted to its end or begins before', async () => {
+    const operator = await openConsole(busy)
+    const { agent, born } = operator
+    await writeMany(born.operatorToken, 'k', 3_000)
+    await writeMany(born.operatorToken, 'more', 12)
+    const most = 'Wrote at least 3,000 memories: more.11, more.10 and more'
+    const { rows, older } = await toldAt(operator, `${agent}/activity`)
+    expect(rows).toEqual([most])
+    expect((await toldAt(operator, agent)).rows).toEqual([most])
+    const rest = await toldAt(operator, `${agent}/activity${older}`)
+    expect(rest.rows).toEqual(['Wrote at least 12 memories: k.11, k.10 and more'])
+  })
+
+  test('of a rollback is told as that', async () => {
+    const operator = await openConsole(busy)
+    const { agent, born } = operator
+    await writeMany(born.token, 'k', 250)
+    const form = { to: '0', confirm: 'yes' }
+    const { status } = await operator.post(`${agent}/rollback`, form)
+    expect(status).toBe(303)
+    const { rows } = await toldAt(operator, `${agent}/activity`)
+    expect(rows).toEqual(['Took back 250 changes, to event 0'])
+  })
 })
 
 test('who, under which keys, what and since when are asked for together', async () => {

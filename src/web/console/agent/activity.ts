@@ -41,7 +41,7 @@ function listByDay(feed: Feed, { day }: Clock, runs: readonly Run[], now: number
     [day(now - DAY_MS), 'Yesterday'],
     [day(now), 'Today'],
   ])
-  return [...Map.groupBy(runs, ([{ createdAt }]) => day(createdAt))].map(
+  return [...Map.groupBy(runs, ({ events: [newest] }) => day(newest.createdAt))].map(
     ([each, some]) => html`<h2>${names.get(each) ?? each}</h2>${runList(feed, some)}`,
   )
 }
@@ -107,7 +107,7 @@ export const activityPage = endpoint({
     const clock = clockOf(call)
     const wanted = { ...asked, after: newest + 1, rows: ROWS_PER_PAGE, dayOf: clock.day }
     const { runs, next, looked } = await newestRuns(workspace, identity, wanted)
-    const events = runs.flat()
+    const events = runs.flatMap((run) => run.events)
     await spendAfter(visit, workspace, Math.ceil(looked / ROWS_PER_LOOK) - 1)
     const feed = { agentId, me: session.email, time: clock.time }
     const now = workspace.clock()

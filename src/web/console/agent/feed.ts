@@ -71,43 +71,58 @@ const who = ({ agentId, me }: Feed, by: Author | undefined): Html =>
     : byWhom(by, me)
 
 /** One event, or changes of one kind by one author, one after the other. */
-export type Run = readonly [HomeEvent, ...HomeEvent[]]
+export interface Run {
+  /** Newest first. */
+  readonly events: readonly [HomeEvent, ...HomeEvent[]]
+  /** More of the same may be next to it, on another page. */
+  readonly isPart: boolean
+}
 
 /** Keys that a row of several names, and changes that unfold below it. */
 const NAMED = 2
 const UNFOLDED = 10
 
-function severalWords([first, ...others]: Run): Html {
-  const keys = [...new Set([first, ...others].map(({ key }) => key))]
+const sizeOf = (count: number, isPart: boolean): string =>
+  `${isPart ? 'at least ' : ''}${number(count)}`
+
+function severalWords({ events, isPart }: Run): Html {
+  const keys = [...new Set(events.map(({ key }) => key))]
   const names = keys
     .slice(0, NAMED)
     .map((key, at) => html`${at > 0 ? ', ' : ''}<code>${key}</code>`)
-  if (keys.length === 1) return html`${names} ${number(others.length + 1)} times`
-  const more = keys.length > NAMED ? ` and ${number(keys.length - NAMED)} more` : ''
-  return html`${number(keys.length)} memories: <span class="dim">${names}${more}</span>`
+  if (keys.length === 1) return html`${names} ${sizeOf(events.length, isPart)} times`
+  const rest = isPart ? 'more' : `${number(keys.length - NAMED)} more`
+  const more = keys.length > NAMED ? ` and ${rest}` : ''
+  return html`${sizeOf(keys.length, isPart)} memories: <span class="dim">${names}${more}</span>`
 }
 
 function several(feed: Feed, run: Run): Html {
-  const { id, type, by } = run[0]
+  const { id, type, by } = run.events[0]
   const all = `${tabPath(feed.agentId, 'activity')}?type=${type}&before=${id + 1}${by ? `&by=${authorId(by)}` : ''}`
-  const last = run.at(-1) ?? run[0]
+  const last = run.events.at(-1) ?? run.events[0]
   const said = last.rollback ? what(feed, last) : html`${eventWords[type]} ${severalWords(run)}`
-  const listed = run.filter((each) => !each.rollback)
+  const listed = run.events.filter((each) => !each.rollback)
   return html`<details class="what" id="run-${last.id}"><summary>${said}</summary>
 <ol class="run">${listed.slice(0, UNFOLDED).map((each) => html`<li>${what(feed, each)} <span class="dim">${feed.time(each.createdAt)}</span></li>`)}</ol>${
-    listed.length > UNFOLDED ? html`<a href="${all}">All ${number(listed.length)}</a>` : nothing
+    listed.length > UNFOLDED
+      ? html`<a href="${all}">All${run.isPart ? nothing : ` ${number(listed.length)}`}</a>`
+      : nothing
   }</details>`
 }
 
 const undo = ({ agentId }: Feed, { id }: HomeEvent): Html =>
   html` · <a href="${rollbackPath(agentId, `to=${id - 1}`)}">Undo</a>`
 
-const row = (feed: Feed, run: Run): Html =>
-  html`<li>${
-    run.length > 1 ? several(feed, run) : html`<span class="what">${what(feed, run[0])}</span>`
+const row = (feed: Feed, run: Run): Html => {
+  const [newest] = run.events
+  return html`<li>${
+    run.events.length > 1
+      ? several(feed, run)
+      : html`<span class="what">${what(feed, newest)}</span>`
   }
-<span class="dim">${feed.time(run[0].createdAt)}</span>
-<span class="by dim">${who(feed, run[0].by)}${run.filter(({ rollback }) => rollback).map((each) => undo(feed, each))}</span></li>`
+<span class="dim">${feed.time(newest.createdAt)}</span>
+<span class="by dim">${who(feed, newest.by)}${run.events.filter(({ rollback }) => rollback).map((each) => undo(feed, each))}</span></li>`
+}
 
 export const runList = (feed: Feed, runs: readonly Run[]): Html =>
   html`<ol class="feed">${runs.map((run) => row(feed, run))}</ol>`
@@ -115,7 +130,9 @@ export const runList = (feed: Feed, runs: readonly Run[]): Html =>
 /** So many share a row. */
 const FEWEST = 3
 
-function runsOf(events: readonly HomeEvent[], dayOf: (at: number) => string): Run[] {
+type Events = Run['events']
+
+function groupsOf(events: readonly HomeEvent[], dayOf: (at: number) => string): Events[] {
   const rollbacks = events.filter(({ rollback }) => rollback)
   /** What is alike has the same: all of a rollback, or changes of one kind, author and day. */
   function kindOf({ id, key, type, by, createdAt }: HomeEvent): unknown {
@@ -131,7 +148,9 @@ function runsOf(events: readonly HomeEvent[], dayOf: (at: number) => string): Ru
     if (last && last.kind === kind) last.run.push(event)
     else runs.push({ kind, run: [event] })
   }
-  return runs.flatMap<Run>(({ run }) => (run.length < FEWEST ? run.map((event) => [event]) : [run]))
+  return runs.flatMap<Events>(({ run }) =>
+    run.length < FEWEST ? run.map((event) => [event]) : [run],
+  )
 }
 
 interface Wanted extends Omit<EventsQuery, 'order' | 'prefix' | 'limit'> {
@@ -144,8 +163,18 @@ interface Wanted extends Omit<EventsQuery, 'order' | 'prefix' | 'limit'> {
 /** Of those that are read for a page, as many may share its rows. */
 const EVENTS_PER_ROW = 5
 
+/** Of a page: its last group is counted to its end, or so far. */
+const MOST_EVENTS = 3_000
+
 /** Rows of the log that a page looks at. */
 const MOST_LOOKED = 10_000
+
+/** Without the event `above` the page, which tells whether its first group begins there. */
+const runOf = (events: Events, above: number | undefined, isCut: boolean): Run[] => {
+  const [first, ...others] = events.filter(({ id }) => id !== above)
+  const isPart = isCut || others.length + 1 < events.length
+  return first ? [{ events: [first, ...others], isPart }] : []
+}
 
 /** Newest first. `next` is defined if more may follow. */
 export async function newestRuns(
@@ -154,17 +183,27 @@ export async function newestRuns(
   { after, rows, prefix = '', dayOf = () => '', ...query }: Wanted,
 ) {
   const events: HomeEvent[] = []
-  const most = rows * EVENTS_PER_ROW
-  let [next, looked] = [after, 0]
+  const enough = rows * EVENTS_PER_ROW
+  let [next, looked, groups] = [after && after + 1, 0, groupsOf(events, dayOf)]
+  let shown: number | undefined
   do {
-    const asked = { ...query, prefix, after: next, limit: most - events.length }
+    const limit = Math.min(Math.max(enough, events.length), MOST_EVENTS - events.length)
+    const asked = { ...query, prefix, after: next, limit }
     const found = await store.listEvents(identity, { ...asked, order: 'newest' })
     if (found.outcome !== 'page') throw refusal(found)
     events.push(...found.events)
     next = found.next
     looked += found.looked
-  } while (next !== undefined && events.length < most && looked < MOST_LOOKED)
-  const all = runsOf(events, dayOf)
-  const runs = all.slice(0, rows)
-  return { runs, next: all.length > rows ? runs.at(-1)?.at(-1)?.id : next, looked }
+    groups = groupsOf(events, dayOf)
+    if (events.length >= enough) shown ??= Math.min(rows, groups.length)
+  } while (
+    next !== undefined &&
+    events.length < MOST_EVENTS &&
+    looked < MOST_LOOKED &&
+    groups.length <= (shown ?? Number.POSITIVE_INFINITY)
+  )
+  const page = groups.slice(0, shown ?? rows)
+  const isWhole = next === undefined || groups.length > page.length
+  const runs = page.flatMap((each, at) => runOf(each, after, !isWhole && at === page.length - 1))
+  return { runs, next: groups.length > page.length ? page.at(-1)?.at(-1)?.id : next, looked }
 }

@@ -23,7 +23,7 @@ const EVENTS = 20
 async function findEnd(workspace: Workspace, identity: Identity, key: string) {
   const { runs } = await newestRuns(workspace, identity, { key, rows: EVENTS })
   return runs
-    .flat()
+    .flatMap((run) => run.events)
     .find(
       ({ type, key: ofEvent, from }) =>
         from === key || (ofEvent === key && (type === 'delete' || type === 'erase')),
