@@ -51,10 +51,11 @@ function announce(log: Logger, url: string, store: Store, isShown: boolean): voi
   const next = `curl -s ${url}/api/agents/preview`
   if (!isShown) {
     log.info({ version: VERSION, url, data: store.location, next }, 'listening')
+    if (store.isNew) log.info({ data: store.location }, 'the database is new, and empty')
     return
   }
   process.stdout.write(
-    `\n  Agent Home ${VERSION} is open at ${url}\n  Its data is in ${store.location}\n\n` +
+    `\n  Agent Home ${VERSION} is open at ${url}\n  Its data is in ${store.location}${store.isNew ? ', a new database' : ''}\n\n` +
       `  Open it in a browser, or see what a birth offers:\n    ${next}\n` +
       `  Then take the walk in docs/walk.md. Stop with Ctrl+C.\n\n`,
   )

@@ -4,6 +4,7 @@ import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, expect, inject, test } from 'vitest'
 import type { Identity } from '../../src/store/port/home.ts'
+import type { Verified } from '../../src/store/port/rest.ts'
 import {
   birthBody,
   type Engine,
@@ -267,6 +268,32 @@ test.each(ways)(
     await after.close()
   },
 )
+
+const countsIn = async (place: string) => {
+  const verified = await launch({ directory: freshDirectory(), args: ['verify', place, '--json'] })
+    .ended
+  return (JSON.parse(verified.stdout) as Verified).counts
+}
+
+test('both engines count the same of a home whose first events and versions are gone', async () => {
+  const [from, { url: to }] = [sourceUrl(), await freshDatabase()]
+  const source = await openService(on(from), {
+    ...unlimited,
+    EVENTS_PER_AGENT: '5',
+    VERSIONS_PER_MEMORY: '2',
+  })
+  const { token } = await source.birth()
+  // Events are removed 64 at a time; versions outlive theirs.
+  for (let n = 0; n < 140; n++) {
+    await write(source, token, `key.${n % 70}`, `${n}`, Math.floor(n / 70))
+  }
+  await source.call('GET', '/api/agents/me/export', { token })
+  await source.close()
+  const before = await countsIn(from.replace('sqlite:', ''))
+  expect(before).toMatchObject({ agents: 1, memories: 70, events: 18 })
+  await runMove(from, to)
+  expect(await countsIn(to)).toEqual(before)
+})
 
 test('a target that is not empty is refused, and left as it is', async () => {
   const [from, { url: to }] = [sourceUrl(), await freshDatabase()]

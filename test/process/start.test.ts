@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, realpathSync, statSync, writeFileSync } from 'node:fs'
+import { existsSync, readdirSync, realpathSync, statSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
@@ -71,26 +71,6 @@ test.concurrent('a wrong setting stops the start, and each is named with what it
   expect(output).toContain('DISK_RESERVE: must be a whole number of bytes')
   expect(output).not.toContain('    at ')
   expect(existsSync(join(directory, 'data'))).toBe(false)
-})
-
-test.concurrent.each([
-  [{ HOST: '192.0.2.1' }, 'HOST is not an address of this machine'],
-  [
-    { DATABASE_URL: 'sqlite:.' },
-    'cannot be used: unable to open database file. Check DATABASE_URL',
-  ],
-  [
-    { DATABASE_URL: 'sqlite:notes.txt' },
-    'cannot be used: file is not a database. Check DATABASE_URL',
-  ],
-  [{ DATABASE_URL: 'sqlite:notes.txt/home.db' }, 'The system does not allow it: E'],
-])('what cannot be had (%o) is explained in one line', async (env, sentence) => {
-  const directory = freshDirectory()
-  writeFileSync(join(directory, 'notes.txt'), 'Buy milk. '.repeat(100))
-  const { code, output } = await launch({ directory, env }).ended
-  expect(code).toBe(1)
-  expect(output).toContain(sentence)
-  expect(output.trimEnd().split('\n')).toHaveLength(1)
 })
 
 test.concurrent('a port in use is explained', async () => {

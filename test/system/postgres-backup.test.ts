@@ -106,6 +106,14 @@ test('a moment under load is recovered from a base backup and the archived log',
   await expect(readMemory(again.url, rotated, 'k')).rejects.toThrow('401')
 })
 
+const ROLE_PASSWORD = 'of-the-role'
+
+const asHome = (server: PostgresServer, database: string): string => {
+  const url = new URL(server.url(database))
+  Object.assign(url, { username: 'home', password: ROLE_PASSWORD })
+  return url.href
+}
+
 test('the commands of the guide dump, restore and verify', async () => {
   const model = await installedModel()
   if (!model) {
@@ -114,8 +122,10 @@ test('the commands of the guide dump, restore and verify', async () => {
   }
   directories.push(model.home)
   const { server, places } = await archiving(model)
-  await server.query('CREATE DATABASE home')
-  const node = await startNode(server.url('home'))
+  // The role of the guide owns its database, and may nothing else.
+  await server.query(`CREATE ROLE home LOGIN PASSWORD '${ROLE_PASSWORD}'`)
+  await server.query('CREATE DATABASE home OWNER home')
+  const node = await startNode(asHome(server, 'home'))
   const tokens = await birth(node.url)
   await writeMemory(node.url, tokens.token, { key: 'k', text: 'dumped', expectedVersion: 0 })
 
@@ -128,14 +138,16 @@ test('the commands of the guide dump, restore and verify', async () => {
     PGSSLMODE: 'disable',
   }
   const steps = stepsOf(guide).map(({ shell }) => ({
-    shell: shell.replaceAll('postgres://home@db/', server.url('')),
+    shell: shell
+      .replaceAll('postgres://home@db/', asHome(server, ''))
+      .replace(/postgres:\/\/(postgres|replicator)@db\//, server.url('')),
     prints: shell.includes('agent-home verify')
-      ? `postgres://postgres@127.0.0.1:${server.port}/restored is sound: … checks, … bytes.\n…\n…\n…\n…\n…\n…`
+      ? `postgres://home@127.0.0.1:${server.port}/restored is sound: … checks, … bytes.\n…\n…\n…\n…\n…\n…`
       : undefined,
   }))
   expect(steps).toHaveLength(3)
   await expectSteps({ directory, env }, steps)
-  const restored = await startNode(server.url('restored'))
+  const restored = await startNode(asHome(server, 'restored'))
   expect((await readMemory(restored.url, tokens.token, 'k')).memory.text).toBe('dumped')
 
   await writeMemory(node.url, tokens.token, { key: 'k', text: 'archived', expectedVersion: 1 })

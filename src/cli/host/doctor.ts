@@ -1,9 +1,11 @@
 /** `agent-home doctor`: checks the installation and says what to do. */
+import { once } from 'node:events'
+import { createServer } from 'node:net'
 import { addressOfService, type Config, ConfigError, loadConfig } from '../../config.ts'
 import { examine } from '../../store/at-rest.ts'
-import { StoreRefused } from '../../store/port/errors.ts'
 import type { Finding } from '../../store/port/rest.ts'
 import { VERSION } from '../../version.ts'
+import { advice } from '../advice.ts'
 import type { Report } from '../command.ts'
 import { EXIT } from '../exit-codes.ts'
 
@@ -16,9 +18,19 @@ function settings(): Config | Finding {
     return loadConfig()
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error
-    const advice = 'Correct the environment variables; docs/configuration.md lists them.'
-    return { about: 'configuration', state: 'wrong', says: error.message, advice }
+    return {
+      about: 'configuration',
+      state: 'wrong',
+      says: error.message,
+      advice: 'Correct the environment variables; docs/configuration.md lists them.',
+    }
   }
+}
+
+/** In the words in which the start says it. */
+function saysOf(error: unknown): string {
+  const says = advice(error)?.message ?? `it cannot be read: ${(error as Error).message}`
+  return says.replace(/\.$/, '')
 }
 
 async function data({ DATABASE_URL, DISK_RESERVE }: Config): Promise<Finding[]> {
@@ -26,10 +38,7 @@ async function data({ DATABASE_URL, DISK_RESERVE }: Config): Promise<Finding[]> 
     const now = Date.now()
     return await examine({ databaseUrl: DATABASE_URL, diskReserve: DISK_RESERVE, now })
   } catch (error) {
-    if (!(error instanceof Error)) throw error
-    const says =
-      error instanceof StoreRefused ? error.message : `it cannot be read: ${error.message}`
-    return [{ about: 'database', state: 'wrong', says }]
+    return [{ about: 'database', state: 'wrong', says: saysOf(error) }]
   }
 }
 
@@ -49,19 +58,35 @@ async function statusAt(url: string, path: string): Promise<string | null | unde
   }
 }
 
+/** Why a start could not listen; undefined: it could. */
+async function listenFault({ HOST, PORT }: Config): Promise<string | undefined> {
+  const server = createServer().listen(PORT, HOST)
+  try {
+    await once(server, 'listening')
+    return undefined
+  } catch (error) {
+    return saysOf(error)
+  } finally {
+    server.close()
+  }
+}
+
+async function startable(config: Config, otherwise: Finding): Promise<Finding> {
+  const fault = await listenFault(config)
+  return fault === undefined ? otherwise : { about: 'service', state: 'wrong', says: fault }
+}
+
 async function service(config: Config): Promise<Finding> {
   const about = 'service'
-  if (config.PORT === 0) return { about, state: 'odd', says: 'PORT is 0: its log says where it is' }
+  if (config.PORT === 0) {
+    return startable(config, { about, state: 'odd', says: 'PORT is 0: its log says where it is' })
+  }
   const url = addressOfService({ ...config, PUBLIC_URL: undefined })
   const ready = await statusAt(url, '/readyz')
   if (ready === 'ready') return { about, state: 'good', says: `it is ready at ${url}` }
   if (ready === undefined) {
-    return {
-      about,
-      state: 'odd',
-      says: `no answer from ${url}`,
-      advice: 'Start it: agent-home.',
-    }
+    const says = `no answer from ${url}`
+    return startable(config, { about, state: 'odd', says, advice: 'Start it: agent-home.' })
   }
   const says =
     ready === null ? `something else answers at ${url}` : `it is not ready at ${url}: ${ready}`

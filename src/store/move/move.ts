@@ -6,6 +6,7 @@ import { createHash } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import type { DatabaseSync } from 'node:sqlite'
 import { StoreRefused } from '../port/errors.ts'
+import { explaining } from '../postgres/engine/checks.ts'
 import {
   type Ask,
   type Connections,
@@ -180,7 +181,7 @@ function openSource(databaseUrl: string, now: number) {
 
 async function openTarget(databaseUrl: string): Promise<Connections> {
   const hosts = hostsOf(databaseUrl)
-  await prepareServer(hosts, () => {})
+  await explaining(databaseUrl, () => prepareServer(hosts, () => {}))
   return openConnections(hosts, 1, 'agent-home move', { statementMs: BATCH_MS })
 }
 

@@ -95,6 +95,8 @@ export interface StoreStatus extends Totals {
 export interface Store extends HomeStore, SessionStore, OAuthStore, GatewayStore, HostStore {
   /** The location of the data, for people; without credentials. */
   readonly location: string
+  /** The database was empty: this start created its tables. */
+  readonly isNew: boolean
   /** Warnings for the operator, as sentences; usually empty. */
   readonly warnings: readonly string[]
   /**

@@ -1,7 +1,6 @@
 /** The PostgreSQL engine: any number of nodes on one database. */
 import { createKeyedQueue } from '../../keyed-queue.ts'
 import { comparing } from '../comparing.ts'
-import { StoreRefused, StoreUnavailable } from '../port/errors.ts'
 import type { HomeStore, Identity } from '../port/home.ts'
 import type { HostStore } from '../port/host.ts'
 import type { EventStore } from '../port/keeping/events.ts'
@@ -17,6 +16,7 @@ import { REPLACEMENT_BY_TOKEN } from '../verbs/keys.ts'
 import type { Asked } from '../verbs/verb.ts'
 import { allReads, otherWrites, tokenWrites } from '../verbs/verbs.ts'
 import { countCallsVerb } from './count-calls.ts'
+import { explaining } from './engine/checks.ts'
 import { type Connections, openConnections, statement } from './engine/connections.ts'
 import { isDuplicate } from './engine/faults.ts'
 import { type Hosts, hostsOf, locationOf } from './engine/hosts.ts'
@@ -91,9 +91,7 @@ export async function openPostgres(
 ): Promise<Store> {
   const location = locationOf(databaseUrl)
   const hosts = hostsOf(databaseUrl)
-  const warnings = await prepareServer(hosts, progress).catch((error: unknown) => {
-    throw error instanceof StoreUnavailable ? outOfReach(location, error) : error
-  })
+  const { warnings, isNew } = await explaining(databaseUrl, () => prepareServer(hosts, progress))
   const { pools, committed, commits } = openPools(hosts)
   const { hot, exports, slices, gateway } = pools
   const sharded = await isSharded(hot.read)
@@ -107,6 +105,7 @@ export async function openPostgres(
   await finishLeft(slices, committed)
   return {
     location,
+    isNew,
     warnings,
     ...reading,
     ...writeVerbs(hot, otherWrites(options.home.bytes)),
@@ -157,11 +156,6 @@ const searcherOf = (
     beside: import.meta.url,
     workerData: { databaseUrl, cacheBytes: searchCache, sharded },
   })
-
-function outOfReach(location: string, error: StoreUnavailable): StoreRefused {
-  const reason = error.cause instanceof Error ? error.cause.message : error.message
-  return new StoreRefused(`${location} cannot be used: ${reason}`, { cause: error })
-}
 
 function keepingVerbs(
   hot: Connections,

@@ -16,6 +16,7 @@ import {
 import { BLOCK } from '../rows.ts'
 import { SCHEMA, schemaOf, unknownSchema, type Versions } from '../schema.ts'
 import { wordsToFind } from '../words.ts'
+import { explaining } from './engine/checks.ts'
 import { type Ask, openConnections, statement, unprepared } from './engine/connections.ts'
 import { breaksConnection, translate } from './engine/faults.ts'
 import { hostsOf, locationOf } from './engine/hosts.ts'
@@ -269,11 +270,13 @@ async function verify(ask: Ask, place: string, checking: Checking): Promise<Veri
   return { schema, bytes: found?.bytes ?? 0, checks: checks.length, counts, faults }
 }
 
-/** Throws StoreRefused: not a database of ours, or a newer schema; StoreUnavailable. */
-export async function verifyServer(
+/** Throws StoreRefused: not a database of ours, or a newer schema, or out of reach. */
+export const verifyServer = (
   databaseUrl: string,
   checking: Checking = () => {},
-): Promise<Verified> {
+): Promise<Verified> => explaining(databaseUrl, () => verifyAt(databaseUrl, checking))
+
+async function verifyAt(databaseUrl: string, checking: Checking): Promise<Verified> {
   const connections = openConnections(hostsOf(databaseUrl), 1, 'agent-home verify', {
     statementMs: 0,
   })

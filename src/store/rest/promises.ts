@@ -309,7 +309,9 @@ export function* countsOf({ rows }: Log): Verb<Verified['counts']> {
     agents: 'agents',
     memories: 'memories WHERE NOT deleted',
     versions: `${rows} l WHERE operation IS NOT NULL`,
-    events: `${rows} l WHERE event IS NOT NULL`,
+    // Rows of a version outlive their event, and are counted as versions.
+    events: `${rows} l JOIN homes h ON h.agent_id = l.agent_id AND l.id >= h.first_event
+      WHERE event IS NOT NULL`,
     entries: 'entries',
   }
   const counts: Record<string, number> = {}

@@ -187,6 +187,7 @@ export async function openSqlite(
   if (!held.isClean) cleanAll(writer).catch(() => {})
   return {
     location: path,
+    isNew: held.isNew,
     warnings: [
       ...exposures(path),
       ...((await space.hasRoom()) ? [] : [NO_ROOM]),

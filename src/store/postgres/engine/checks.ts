@@ -1,8 +1,9 @@
 /** Checks of a PostgreSQL server: at the start, and with its database by `agent-home doctor`. */
 import { StoreRefused, StoreUnavailable } from '../../port/errors.ts'
 import type { Examined, Finding } from '../../port/rest.ts'
-import { schemaFinding, type Versions } from '../../schema.ts'
+import { schemaFinding, schemaOf, type Versions } from '../../schema.ts'
 import { type Ask, openConnections, statement, unprepared } from './connections.ts'
+import { isOfServer } from './faults.ts'
 import { hostsOf, locationOf } from './hosts.ts'
 
 const OLDEST_VERSION = 140_000
@@ -52,12 +53,91 @@ const warningsOf = ({ full_page_writes, synchronous_commit }: Settings): string[
     : []),
 ]
 
+interface Role {
+  readonly role: string
+  /** Null: it may use none in its search path. */
+  readonly schema: string | null
+  readonly may_create: boolean | null
+  /** Null: the server has no such setting. */
+  readonly read_only: string | null
+  /** Null before the first start. */
+  readonly has_schema: string | null
+  /** Tables of ours that it may not read and write. */
+  readonly closed: readonly string[]
+}
+
+const role = statement<Role>(`
+  SELECT current_user::TEXT AS role, current_schema()::TEXT AS schema,
+    has_schema_privilege(current_schema()::TEXT, 'CREATE') AS may_create,
+    current_setting('transaction_read_only', true) AS read_only,
+    to_regclass('schema_version')::TEXT AS has_schema,
+    ARRAY(
+      SELECT relname::TEXT FROM pg_class
+      WHERE relkind IN ('r', 'p') AND relname = ANY($1::TEXT[]) AND pg_table_is_visible(oid)
+        AND NOT (has_table_privilege(oid, 'SELECT') AND has_table_privilege(oid, 'INSERT')
+          AND has_table_privilege(oid, 'UPDATE') AND has_table_privilege(oid, 'DELETE'))
+      ORDER BY relname
+    ) AS closed`)
+
+const tablesOf = (schema: string): string[] =>
+  Array.from(schema.matchAll(/TABLE IF NOT EXISTS (\w+)/g), ([, name = '']) => name)
+
+const OWN_IT = 'Make it the owner of the database: ALTER DATABASE … OWNER TO'
+
+function roleFault(found: Role): string | undefined {
+  const { role, schema, may_create, read_only, has_schema, closed } = found
+  if (read_only === 'on') {
+    return `For the role "${role}" default_transaction_read_only is on. Set it off: ALTER ROLE … SET default_transaction_read_only = 'off'.`
+  }
+  if (closed.length > 0) {
+    return `The role "${role}" may not read and write all tables of the database (${closed.join(', ')}). Use the role that owns them.`
+  }
+  if (has_schema !== null) return undefined
+  if (schema === null) {
+    return `The role "${role}" may use no schema of its search path. ${OWN_IT} "${role}".`
+  }
+  return may_create
+    ? undefined
+    : `The role "${role}" may not create tables in the schema "${schema}". ${OWN_IT} "${role}".`
+}
+
+/** Throws StoreRefused if the role cannot create the schema, or not use the one that is there. */
+async function checkRole(ask: Ask): Promise<Role> {
+  const [found] = await ask(role, tablesOf(schemaOf('postgres')))
+  if (!found) throw new StoreRefused('The database does not tell its role.')
+  const fault = roleFault(found)
+  if (fault) throw new StoreRefused(fault)
+  return found
+}
+
 /** Throws StoreRefused; returns warnings as sentences. */
-export async function checkServer(ask: Ask): Promise<string[]> {
+async function checkSettings(ask: Ask): Promise<string[]> {
   const [found] = await ask(settings)
   if (!found) throw new StoreRefused('The database does not tell its settings.')
   refuse(found)
   return warningsOf(found)
+}
+
+/** Throws StoreRefused; returns warnings as sentences. */
+export async function checkServer(ask: Ask): Promise<string[]> {
+  const warnings = await checkSettings(ask)
+  await checkRole(ask)
+  return warnings
+}
+
+/** Explains why a database cannot be used: the start and `agent-home doctor` say the same. */
+export async function explaining<T>(databaseUrl: string, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work()
+  } catch (error) {
+    if (!(error instanceof StoreUnavailable) && !isOfServer(error)) throw error
+    const { message } = error.cause instanceof Error ? error.cause : error
+    const place = locationOf(databaseUrl)
+    throw new StoreRefused(
+      `${place} cannot be used: ${message}. Check its URL, and that the server runs and lets this machine in.`,
+      { cause: error },
+    )
+  }
 }
 
 interface Server {
@@ -79,17 +159,33 @@ const schemaVersion = unprepared<Pick<Versions, 'version'> & Partial<Versions>>(
   'SELECT * FROM schema_version WHERE id = 1',
 )
 
-async function durability(ask: Ask): Promise<Finding[]> {
-  const about = 'durability'
+const withoutStop = (sentence: string): string => sentence.replace(/\.$/, '')
+
+/** What stops a start is wrong. */
+async function unlessRefused(about: string, check: () => Promise<Finding[]>): Promise<Finding[]> {
   try {
-    const warnings = await checkServer(ask)
-    if (warnings.length === 0) return [{ about, state: 'good', says: 'each commit is synced' }]
-    return warnings.map((says) => ({ about, state: 'odd', says: says.replace(/\.$/, '') }))
+    return await check()
   } catch (error) {
     if (!(error instanceof StoreRefused)) throw error
-    return [{ about, state: 'wrong', says: error.message.replace(/\.$/, '') }]
+    return [{ about, state: 'wrong', says: withoutStop(error.message) }]
   }
 }
+
+const durability = (ask: Ask): Promise<Finding[]> =>
+  unlessRefused('durability', async () => {
+    const about = 'durability'
+    const warnings = await checkSettings(ask)
+    if (warnings.length === 0) return [{ about, state: 'good', says: 'each commit is synced' }]
+    return warnings.map((says) => ({ about, state: 'odd', says: withoutStop(says) }))
+  })
+
+/** The schema is read only by a role that may. */
+const roleAndSchema = (ask: Ask, found: Server): Promise<Finding[]> =>
+  unlessRefused('role', async () => {
+    const { role } = await checkRole(ask)
+    const says = `"${role}" may create and change its tables`
+    return [{ about: 'role', state: 'good', says }, await schemaIn(ask, found)]
+  })
 
 function encodingOf({ encoding }: Server): Finding {
   const about = 'encoding'
@@ -109,7 +205,7 @@ function clockOf({ now: there }: Server, here: number): Finding {
     : { about: 'clock', state: 'wrong', says, advice }
 }
 
-async function schemaOf(ask: Ask, { has_schema }: Server): Promise<Finding> {
+async function schemaIn(ask: Ask, { has_schema }: Server): Promise<Finding> {
   const about = 'schema'
   const [found] = has_schema === null ? [] : await ask(schemaVersion)
   if (!found)
@@ -125,23 +221,19 @@ async function checkDatabase(ask: Ask, now: number): Promise<Finding[]> {
     ...(await durability(ask)),
     encodingOf(found),
     clockOf(found, now),
-    await schemaOf(ask, found),
+    ...(await roleAndSchema(ask, found)),
   ]
 }
 
-export async function examineServer({ databaseUrl, now }: Examined): Promise<Finding[]> {
-  const place = locationOf(databaseUrl)
-  const connections = openConnections(hostsOf(databaseUrl), 1, 'agent-home doctor')
-  try {
-    const found = await checkDatabase(connections.read, now)
-    return [{ about: 'database', state: 'good', says: `${place} answers` }, ...found]
-  } catch (error) {
-    if (!(error instanceof StoreUnavailable)) throw error
-    const reason = error.cause instanceof Error ? error.cause.message : error.message
-    const says = `${place} does not answer: ${reason}`
-    const advice = 'Check DATABASE_URL, and that the server runs and lets this machine in.'
-    return [{ about: 'database', state: 'wrong', says, advice }]
-  } finally {
-    await connections.close()
-  }
+export function examineServer({ databaseUrl, now }: Examined): Promise<Finding[]> {
+  return explaining(databaseUrl, async () => {
+    const connections = openConnections(hostsOf(databaseUrl), 1, 'agent-home doctor')
+    try {
+      const found = await checkDatabase(connections.read, now)
+      const says = `${locationOf(databaseUrl)} answers`
+      return [{ about: 'database', state: 'good', says }, ...found]
+    } finally {
+      await connections.close()
+    }
+  })
 }

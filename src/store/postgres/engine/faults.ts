@@ -22,8 +22,11 @@ const LOST_SERVER =
   /^(could not (commit transaction|receive data|send data)|server closed|connection not open|no connection to|SSL )/
 const INTERNAL = 'XX000'
 
-const codeOf = (error: unknown): string | undefined =>
-  error instanceof pg.DatabaseError ? error.code : undefined
+/** The server refused it, whatever the reason. */
+export const isOfServer = (error: unknown): error is pg.DatabaseError =>
+  error instanceof pg.DatabaseError
+
+const codeOf = (error: unknown): string | undefined => (isOfServer(error) ? error.code : undefined)
 
 /** The original error. */
 const originOf = (error: unknown): unknown =>

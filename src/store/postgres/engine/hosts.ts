@@ -1,4 +1,6 @@
 /** The servers in DATABASE_URL: one, or several of which one at a time is the primary. */
+import { StoreRefused } from '../../port/errors.ts'
+import { refuseUnknown } from './parameters.ts'
 
 export interface Hosts {
   readonly count: number
@@ -12,10 +14,24 @@ export interface Hosts {
 
 const PARTS = /^(postgres(?:ql)?:\/\/(?:[^@/?]*@)?)([^/?]*)(.*)$/
 
-/** `postgres://user:secret@a:5432,b:5432/home` names the same database on two servers. */
+/** As the driver reads it: with a user and without a host, the parameters have the host. */
+function parsed(url: string): URL {
+  const found = URL.parse(url) ?? URL.parse(url.replace('@/', '@localhost/'))
+  if (found) return found
+  throw new StoreRefused(
+    "The database's URL cannot be read. It is postgres://user:password@host:port/database, with the port at most 65535 and each of : / ? # @ in a password percent-encoded.",
+  )
+}
+
+/**
+ * `postgres://user:secret@a:5432,b:5432/home` names the same database on two servers. Throws
+ * StoreRefused if the URL cannot be read, or has a parameter that would be ignored.
+ */
 export function hostsOf(databaseUrl: string): Hosts {
   const [, head = '', names = '', tail = ''] = PARTS.exec(databaseUrl) ?? []
   const urls = names.split(',').map((name) => head + name + tail)
+  const [parameters = new URLSearchParams()] = urls.map((url) => parsed(url).searchParams)
+  refuseUnknown(parameters)
   let at = 0
   const current = () => urls[at] ?? databaseUrl
   return {
@@ -24,7 +40,7 @@ export function hostsOf(databaseUrl: string): Hosts {
     failed(url) {
       if (url === current()) at = (at + 1) % urls.length
     },
-    option: (name) => URL.parse(current())?.searchParams.get(name) ?? undefined,
+    option: (name) => parameters.get(name) ?? undefined,
   }
 }
 

@@ -54,7 +54,7 @@ async function findVersion(ask: Ask): Promise<VersionRow | undefined> {
   return row
 }
 
-type Advance = 'done' | 'more' | 'announced'
+type Advance = 'made' | 'done' | 'more' | 'announced'
 
 /**
  * `isNoticed`: nodes of older programs have had the time to stop since they could read that they
@@ -66,7 +66,7 @@ async function advance(ask: Ask, isNoticed: boolean, progress: Progress): Promis
   if (!found) {
     await ask(unprepared(schemaOf('postgres')))
     await ask(writeVersion, SCHEMA, OLDEST, null)
-    return 'done'
+    return 'made'
   }
   const { version, oldest = version, place = null } = found
   const isWhole = place === null || version > SCHEMA
@@ -94,19 +94,22 @@ const NOTICE_MS = 15_000
 
 /**
  * Checks the server and migrates its database, safely with several starting nodes. Returns
- * warnings. Throws StoreRefused if the schema is unknown, or too new for this program.
+ * warnings, and whether the database was empty. Throws StoreRefused if the schema is unknown, or too new for this program.
  */
-export async function prepareServer(hosts: Hosts, progress: Progress): Promise<string[]> {
+export async function prepareServer(
+  hosts: Hosts,
+  progress: Progress,
+): Promise<{ readonly warnings: string[]; readonly isNew: boolean }> {
   const connections = openConnections(hosts, 1, 'agent-home start', { statementMs: PATIENCE_MS })
   try {
     const warnings = await checkServer(connections.read)
     let advanced: Advance | undefined
-    while (advanced !== 'done') {
+    while (advanced !== 'done' && advanced !== 'made') {
       if (advanced === 'announced') await setTimeout(NOTICE_MS)
       const isNoticed = advanced === 'announced'
       advanced = await connections.transact((ask) => advance(ask, isNoticed, progress))
     }
-    return warnings
+    return { warnings, isNew: advanced === 'made' }
   } finally {
     await connections.close()
   }

@@ -1,15 +1,18 @@
 /** The database's files: their real path and their permissions. */
 import {
+  accessSync,
   chmodSync,
   closeSync,
+  constants,
   existsSync,
   lstatSync,
   openSync,
+  readlinkSync,
   realpathSync,
   type Stats,
   statSync,
 } from 'node:fs'
-import { dirname } from 'node:path'
+import { dirname, resolve } from 'node:path'
 import { makeDirectories } from '../../../directories.ts'
 import { StoreRefused } from '../../port/errors.ts'
 
@@ -51,15 +54,79 @@ function makePrivate(path: string): void {
   }
 }
 
+const isAllowed = (path: string, mode: number): boolean => {
+  try {
+    accessSync(path, mode)
+    return true
+  } catch {
+    return false
+  }
+}
+
+const READ_AND_WRITE = constants.R_OK | constants.W_OK
+/** To create files in a directory. */
+const CREATE = constants.W_OK | constants.X_OK
+
+/** The path, or what is above it, that is there. */
+const nearest = (path: string): string => (existsSync(path) ? path : nearest(dirname(path)))
+
+function refuseDirectory(directory: string): void {
+  if (!statSync(directory).isDirectory()) {
+    throw new StoreRefused(`${directory} is no directory. Check DATABASE_URL.`)
+  }
+  if (isAllowed(directory, CREATE)) return
+  throw new StoreRefused(
+    `${directory} cannot be written in. Give it to the user of the service, with mode 700.`,
+  )
+}
+
+function refuseFiles(path: string): void {
+  if (!statSync(path).isFile()) throw new StoreRefused(`${path} is no file. Check DATABASE_URL.`)
+  for (const file of BESIDE.map((end) => path + end)) {
+    if (existsSync(file) && !isAllowed(file, READ_AND_WRITE)) {
+      throw new StoreRefused(
+        `${file} cannot be read and written. Give it to the user of the service, with mode 600.`,
+      )
+    }
+  }
+}
+
+/**
+ * Throws StoreRefused if the database cannot be kept at this path, there or yet to be created: the
+ * start and `agent-home doctor` say the same.
+ */
+export function refuseUnusable(path: string): void {
+  if (existsSync(path)) {
+    const file = realpathSync(path)
+    refuseFiles(file)
+    refuseSecondName(file)
+    refuseDirectory(dirname(file))
+    return
+  }
+  if (path.includes('?')) {
+    throw new StoreRefused(`There is no file ${path}, and sqlite: takes no parameters after a ?.`)
+  }
+  refuseDirectory(nearest(dirname(path)))
+  const target = targetOf(path)
+  if (target !== undefined && target !== path) refuseUnusable(target)
+}
+
+/** Of a link to a file that is not there yet. */
+function targetOf(path: string): string | undefined {
+  if (!existsSync(dirname(path))) return undefined
+  const isLink = lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink()
+  return isLink ? resolve(dirname(path), readlinkSync(path)) : undefined
+}
+
 /**
  * The real path of the database, created if missing. Links are resolved, because lock and log are
- * beside the file itself. Throws StoreRefused if it has several hard links.
+ * beside the file itself. Throws StoreRefused if the path cannot be used, or has several hard links.
  */
 export function databaseFile(path: string): string {
+  refuseUnusable(path)
   makeDirectories(dirname(path), 0o700)
   // Only for a new file: closing a descriptor releases all locks of this process on the file.
   if (!existsSync(path)) closeSync(openSync(path, 'a', 0o600))
-  refuseSecondName(path)
   const file = realpathSync(path)
   makePrivate(file)
   return file

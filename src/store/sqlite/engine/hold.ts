@@ -9,7 +9,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { StoreRefused } from '../../port/errors.ts'
 import type { Progress } from '../../port/store.ts'
 import { eraseLeft } from '../erase-agent.ts'
-import { migrate } from '../schema/migrations.ts'
+import { migrate, versionsOf } from '../schema/migrations.ts'
 import { giveUpAhead } from '../transfer/ahead.ts'
 import { prepareUpkeep } from './checkpoint.ts'
 import { openWriter, transact } from './connection.ts'
@@ -66,7 +66,7 @@ export function lockDatabase(path: string, now: number): ProcessLock {
 }
 
 /** Translates SQLite's error on a file for the person who configured it. */
-function explaining<T>(path: string, open: () => T): T {
+export function explaining<T>(path: string, open: () => T): T {
   try {
     return open()
   } catch (error) {
@@ -83,14 +83,22 @@ export interface Held {
   readonly file: number
   /** No deleted content is left in it. */
   readonly isClean: boolean
+  /** It was empty, and has its tables now. */
+  readonly isNew: boolean
   /** Call once all connections are closed. */
   readonly release: () => void
 }
 
 /** Migrates the schema, and checkpoints the log that an earlier process has left. */
-function prepareFile(db: DatabaseSync, path: string, file: number, progress: Progress): boolean {
+function prepareFile(
+  db: DatabaseSync,
+  path: string,
+  file: number,
+  progress: Progress,
+): Pick<Held, 'isClean' | 'isNew'> {
   const upkeep = prepareUpkeep(db, path, file)
   try {
+    const isNew = versionsOf(db).version === 0
     const memories = migrate(db, path, progress)
     transact(db, () => {
       giveUpAhead(db)
@@ -98,7 +106,7 @@ function prepareFile(db: DatabaseSync, path: string, file: number, progress: Pro
     })
     const isClean = upkeep.clean() === 'done'
     if (memories > 0) progress(memories, memories)
-    return isClean
+    return { isClean, isNew }
   } finally {
     upkeep.close()
   }
@@ -117,9 +125,9 @@ function openLocked(path: string, now: number, progress: Progress): Held {
   try {
     lock = lockDatabase(path, now)
     file = openSync(path, 'r+')
-    const isClean = prepareFile(db, path, file, progress)
+    const prepared = prepareFile(db, path, file, progress)
     db.close()
-    return { file, isClean, release }
+    return { file, ...prepared, release }
   } catch (error) {
     db.close()
     release()

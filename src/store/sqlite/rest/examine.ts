@@ -1,5 +1,5 @@
 /** Checks of a database file, its directory and its holder. */
-import { accessSync, constants, existsSync, statSync } from 'node:fs'
+import { existsSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
 import type { Examined, Finding } from '../../port/rest.ts'
@@ -7,7 +7,8 @@ import { schemaFinding } from '../../schema.ts'
 import { reachHolder } from '../control/holder.ts'
 import { existingFile } from '../control/reach.ts'
 import { pathOf, prepareTuples } from '../engine/connection.ts'
-import { exposures, isOurs } from '../engine/files.ts'
+import { exposures, isOurs, refuseUnusable } from '../engine/files.ts'
+import { explaining } from '../engine/hold.ts'
 import { freeBytesFor } from '../engine/space.ts'
 import { SAFE, unsafe, versionInUse } from '../engine/version.ts'
 import { versionsOf } from '../schema/migrations.ts'
@@ -38,15 +39,7 @@ function files(path: string): Finding[] {
 }
 
 function directory(path: string): Finding {
-  const about = 'directory'
-  const place = dirname(path)
-  try {
-    accessSync(place, constants.W_OK)
-    return { about, state: 'good', says: `${place} can be written in` }
-  } catch {
-    const advice = 'Give it to the user of the service, with mode 700.'
-    return { about, state: 'wrong', says: `${place} cannot be written in`, advice }
-  }
+  return { about: 'directory', state: 'good', says: `${dirname(path)} can be written in` }
 }
 
 const scalar = (db: DatabaseSync, sql: string): unknown =>
@@ -91,12 +84,14 @@ export function library(version: string): Finding {
 }
 
 const inside = (path: string, now: number): Finding[] =>
-  readFileOf(path, (db) => [
-    schemaFinding(versionsOf(db)),
-    journal(scalar(db, 'PRAGMA journal_mode')),
-    durability(db),
-    clock(db, now),
-  ])
+  explaining(path, () =>
+    readFileOf(path, (db) => [
+      schemaFinding(versionsOf(db)),
+      journal(scalar(db, 'PRAGMA journal_mode')),
+      durability(db),
+      clock(db, now),
+    ]),
+  )
 
 async function holder(path: string): Promise<Finding> {
   const host = await reachHolder(path)
@@ -112,6 +107,7 @@ function missing(path: string): Finding {
 
 export async function examineFile({ databaseUrl, diskReserve, now }: Examined): Promise<Finding[]> {
   const named = pathOf(databaseUrl)
+  refuseUnusable(named)
   if (!existsSync(named)) return [library(versionInUse()), missing(named)]
   const { file } = existingFile(named)
   return [
