@@ -1,6 +1,6 @@
 /** Metadata documents of clients: fetched from public addresses alone, and bounded. */
 import { createServer } from 'node:https'
-import type { AddressInfo } from 'node:net'
+import type { AddressInfo, Socket } from 'node:net'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import {
   DOCUMENT_BYTES,
@@ -55,19 +55,30 @@ describe('an address', () => {
 })
 
 describe('a document', () => {
-  let answer: { status?: number; headers?: Record<string, string>; body?: string } = {}
+  let answer: {
+    status?: number
+    headers?: Record<string, string>
+    body?: string
+    /** More is to come, for as long as somebody listens. */
+    goesOn?: boolean
+  } = {}
   const asked: string[] = []
   const server = createServer({ key, cert }, (message, response) => {
     asked.push(`${message.headers.host}${message.url}`)
     const { status = 200, headers = { 'content-type': 'application/json' }, body = '{}' } = answer
-    response.writeHead(status, headers).end(body)
+    response.writeHead(status, headers)
+    if (answer.goesOn) response.write(body)
+    else response.end(body)
   })
   let port = 0
   beforeAll(async () => {
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
     port = (server.address() as AddressInfo).port
   })
-  afterAll(() => server.close())
+  afterAll(() => {
+    server.closeAllConnections()
+    server.close()
+  })
 
   /** The name resolves to our server, which counts as public here. */
   const reach: Reach = {
@@ -132,6 +143,27 @@ describe('a document', () => {
     [{ body: 'x'.repeat(DOCUMENT_BYTES + 1) }, 'more than'],
   ])('that is %j is not taken', async (given, why) => {
     await expect(fetched(given)).rejects.toThrow(why)
+  })
+
+  test('that is refused leaves no connection open', async () => {
+    const open = new Set<Socket>()
+    const note = (socket: Socket) => {
+      open.add(socket)
+      socket.on('close', () => open.delete(socket))
+    }
+    server.on('secureConnection', note)
+    const body = 'x'.repeat(DOCUMENT_BYTES + 1)
+    for (const given of [
+      { status: 404, body },
+      { headers: { 'content-type': 'text/html' }, body },
+      { body },
+    ]) {
+      await expect(fetched({ ...given, goesOn: true })).rejects.toThrow()
+    }
+    server.off('secureConnection', note)
+    // The server sees their ends while it serves others.
+    for (let others = 0; others < 20 && open.size > 0; others++) await fetched({})
+    expect(open.size).toBe(0)
   })
 
   test('may have so many bytes', async () => {
