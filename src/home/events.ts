@@ -44,10 +44,10 @@ export const eventSchema = z
       description:
         'The version that the memory got; absent for an erasure of earlier versions only.',
     }),
-    namedKey: z
-      .object({ id: z.string(), name: z.string() })
-      .optional()
-      .meta({ description: 'For create_key and revoke_key: the key that was created or revoked.' }),
+    namedKey: z.object({ id: z.string(), name: z.string() }).optional().meta({
+      description:
+        'The key: for create_key and revoke_key; for reuse_token (a refresh token was used after it was replaced; the first of an hour) and suspect_theft (the same long after, or a code was used twice: revoke_key follows).',
+    }),
     rollback: z.object({ to: z.int(), parts: z.int() }).optional().meta({
       description:
         'For rollback: the event that it went back to, and how many of the next events are its parts.',

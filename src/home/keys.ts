@@ -89,6 +89,10 @@ const namedKey = z
         description:
           'The program that the key was granted to by OAuth; it has no token of its own.',
       }),
+    reused: z.object({ times: z.int(), lastAt: dateTime }).optional().meta({
+      description:
+        'How often a refresh token was used after it was replaced, and when last: by another session of the program, or by a thief. Absent if that did not happen in the last 90 days.',
+    }),
   })
   .meta({ id: 'NamedKey' })
 
@@ -113,6 +117,7 @@ const view = ({
   expiresAt,
   lastUsedAt,
   client,
+  reused,
 }: NamedKey) => ({
   id,
   name,
@@ -122,6 +127,7 @@ const view = ({
   expiresAt: timeOrNull(expiresAt),
   lastUsedAt: timeOrNull(lastUsedAt),
   ...(client && { client }),
+  ...(reused && { reused: { times: reused.times, lastAt: iso(reused.lastAt) } }),
 })
 
 /** Throws `invalid_token` if the operator token was revoked. */

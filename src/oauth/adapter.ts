@@ -4,11 +4,11 @@
  * because the console has its own sessions; everything else is a record. Ids are kept as hashes.
  */
 import { type Adapter, type AdapterPayload, errors } from 'oidc-provider'
-import { problem } from '../errors.ts'
 import { hashToken } from '../pipeline/tokens.ts'
 import type { Access } from '../store/port/keys.ts'
-import type { Grant } from '../store/port/oauth.ts'
 import { grantId, lasting, type OAuth, recordHash, resourceOf, SCOPES } from './oauth.ts'
+import { grantOf, inRecords, none } from './records.ts'
+import { type RefreshParts, refreshTokens } from './refresh-tokens.ts'
 
 const [READ, WRITE] = SCOPES
 
@@ -16,30 +16,21 @@ const scopeOf = (access: Access): string => (access === 'read' ? READ : SCOPES.j
 
 const accessOf = (scope = ''): Access => (scope.split(' ').includes(WRITE) ? 'write' : 'read')
 
-const grantOf = (id: string | undefined): Grant | undefined => {
-  const [agentId, keyId, ...rest] = id?.split('.') ?? []
-  return agentId && keyId && rest.length === 0 ? { agentId, keyId } : undefined
-}
-
-/** Larger than any that our own limits allow. */
-const MOST_CHARS = 65_536
-
 /** What lasts as long as one request. */
 export type Kept = Map<string, AdapterPayload>
 
-type Parts = Pick<OAuth, 'records' | 'clock' | 'store'> & {
-  readonly issuer: string
-  /** Of the request that is being served. */
-  readonly kept: () => Kept
-}
+type Parts = RefreshParts &
+  Pick<OAuth, 'store'> & {
+    readonly issuer: string
+    /** Of the request that is being served. */
+    readonly kept: () => Kept
+    /** A grant that the current request ends was stolen from: a code or a token came again. */
+    readonly isTheft: () => boolean
+  }
 
 const notKept = (name: string) => async (): Promise<never> => {
   throw new Error(`${name} is not kept`)
 }
-
-const nothing = async (): Promise<undefined> => undefined
-
-const none = { findByUserCode: nothing, findByUid: nothing } as const
 
 function inRequest(name: string, { kept }: Parts): Adapter {
   const place = (id: string): string => `${name} ${id}`
@@ -53,7 +44,7 @@ function inRequest(name: string, { kept }: Parts): Adapter {
   }
 }
 
-function grants({ records, clock, issuer }: Parts): Adapter {
+function grants({ records, clock, issuer, isTheft }: Parts): Adapter {
   const seconds = (ms: number): number => Math.floor(ms / 1000)
   return {
     ...none,
@@ -76,7 +67,7 @@ function grants({ records, clock, issuer }: Parts): Adapter {
     consume: notKept('Grant'),
     async destroy(id) {
       const grant = grantOf(id)
-      if (grant) await records.endGrant(grant, clock())
+      if (grant) await records.endGrant(grant, clock(), isTheft())
     },
     revokeByGrantId: notKept('Grant'),
   }
@@ -134,54 +125,11 @@ function accessTokens({ records, clock, store, issuer }: Parts): Adapter {
   }
 }
 
-/**
- * So long after its use a code or a refresh token is one that was sent twice: refused, as by
- * `consume`, and no more. Later it is one that somebody took, and its grant ends.
- */
-const SENT_TWICE_MS = 10_000
-
-function inRecords(kind: string, { records, clock }: Parts): Adapter {
-  const at = (id: string): string => recordHash(kind, id)
-  return {
-    ...none,
-    async upsert(id, { jti: _, ...payload }, expiresIn) {
-      const now = clock()
-      const text = JSON.stringify(payload)
-      if (text.length > MOST_CHARS) throw problem('body_too_large')
-      const ms = expiresIn === undefined ? lasting.registration : expiresIn * 1000
-      const grant = grantOf(payload.grantId)
-      await records.keepRecord(
-        { idHash: at(id), kind, grant, payload: text, expiresAt: now + ms },
-        now,
-      )
-    },
-    async find(id) {
-      const found = await records.findRecord(at(id), clock())
-      if (!found) return undefined
-      const payload: AdapterPayload = JSON.parse(found.payload)
-      const { consumedAt = Number.POSITIVE_INFINITY } = found
-      const isTaken = consumedAt <= clock() - SENT_TWICE_MS
-      const consumed = isTaken && { consumed: Math.floor(consumedAt / 1000) }
-      return { ...payload, ...(kind !== 'Client' && { jti: id }), ...consumed }
-    },
-    async consume(id) {
-      // Of two at once, one is too late: it gets nothing, and the other's tokens stand.
-      if (!(await records.consumeRecord(at(id), clock()))) {
-        throw new errors.InvalidGrant('already used')
-      }
-    },
-    destroy: (id) => records.dropRecord(at(id)),
-    async revokeByGrantId(id) {
-      const grant = grantOf(id)
-      if (grant) await records.dropRecordsOf(grant, kind)
-    },
-  }
-}
-
 export const adapterOf =
   (parts: Parts) =>
   (name: string): Adapter => {
     if (name === 'Session' || name === 'Interaction') return inRequest(name, parts)
     if (name === 'Grant') return grants(parts)
+    if (name === 'RefreshToken') return refreshTokens(parts)
     return name === 'AccessToken' ? accessTokens(parts) : inRecords(name, parts)
   }

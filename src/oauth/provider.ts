@@ -19,6 +19,7 @@ import { TOKEN_BYTES, tokenFrom } from '../pipeline/tokens.ts'
 import { adapterOf, type Kept } from './adapter.ts'
 import { clientMetadata, faultOf, keptMetadata } from './client-metadata.ts'
 import { lasting, type OAuth, paths, recordHash, resourceOf, SCOPES } from './oauth.ts'
+import { refreshTokenId } from './refresh-tokens.ts'
 
 /** A request to the library. */
 export interface Asked {
@@ -46,6 +47,8 @@ interface Context {
   readonly client: string
   /** Documents that were asked for: the library asks again for one that it did not get. */
   readonly documents: Map<string, Promise<string>>
+  /** The refresh token that is issued is the first of a chain. */
+  startsChain?: boolean
   failure?: unknown
 }
 
@@ -126,7 +129,16 @@ function optionsFor(issuer: string, oauth: OAuth, contextOf: (req: object) => Co
     return Math.max(1, Math.min(seconds(ms), exp - seconds(oauth.clock())))
   }
   return {
-    adapter: adapterOf({ ...oauth, issuer, kept: () => current().kept }),
+    adapter: adapterOf({
+      ...oauth,
+      issuer,
+      kept: () => current().kept,
+      // A client that ends its own grant asks at the other endpoint.
+      isTheft: () => Provider.ctx?.oidc.route === 'token',
+      startChain: () => {
+        current().startsChain = true
+      },
+    }),
     clientAuthMethods: ['none'],
     clientDefaults: {
       token_endpoint_auth_method: 'none',
@@ -229,23 +241,38 @@ const header = (response: ServerResponse, name: string): string | undefined => {
   return value === undefined ? undefined : String(value)
 }
 
-/** Access tokens are ours, so that what knows them by sight finds these too. */
-function issueOurTokens(provider: Provider, random: OAuth['random']): void {
-  const { prototype } = provider.AccessToken as unknown as {
-    prototype: { generateTokenId: () => string }
-  }
+/** `issue`: of the id that the library would give. */
+function issueAs(model: object, issue: (id: string) => string): void {
+  const { prototype } = model as { prototype: { generateTokenId: () => string } }
   const { generateTokenId } = prototype
-  prototype.generateTokenId = function issue() {
-    generateTokenId.call(this)
-    return tokenFrom('agent', random(TOKEN_BYTES))
+  prototype.generateTokenId = function generate() {
+    return issue(generateTokenId.call(this))
   }
+}
+
+/** Access tokens look like all of ours, for what recognizes those; refresh tokens name their chain. */
+function issueOurTokens(
+  provider: Provider,
+  random: OAuth['random'],
+  contextOf: (request: object) => Context,
+): void {
+  issueAs(provider.AccessToken, () => tokenFrom('agent', random(TOKEN_BYTES)))
+  issueAs(provider.RefreshToken, (id) => {
+    const { ctx } = Provider
+    const isFirst = ctx && contextOf(ctx.req).startsChain
+    return refreshTokenId(
+      isFirst ? undefined : ctx?.oidc.entities.RotatedRefreshToken?.jti,
+      id,
+      random,
+    )
+  })
 }
 
 export function createProvider(issuer: string, oauth: OAuth) {
   const contextOf = (request: object): Context => (request as AskedRequest).context
   const provider = new Provider(issuer, optionsFor(issuer, oauth, contextOf))
   provider.proxy = true
-  issueOurTokens(provider, oauth.random)
+  issueOurTokens(provider, oauth.random, contextOf)
   provider.on('server_error', (ctx, error) => {
     contextOf(ctx.req).failure = error
   })

@@ -49,7 +49,7 @@ export const token = endpoint({
     tag,
     summary: 'Exchange a code, or refresh a token (RFC 6749)',
     description:
-      'A code is good once, for a minute. Each refresh gives a new refresh token; one that is used twice ends the grant. Access tokens last an hour, refresh tokens 90 days.',
+      'A code is good once, for a minute. Each refresh gives a new refresh token. The one before can still be used, by other sessions of the program, for a day or until it was replaced 20 times; then its use ends the grant. Access tokens last an hour, refresh tokens 90 days.',
   },
   guards: forClients('oauth'),
   upload: {

@@ -223,7 +223,12 @@ type KeyInEvent = NonNullable<HomeEvent['namedKey']>
 
 export const namedKeyText = ({ id, name }: KeyInEvent): string => JSON.stringify({ id, name })
 
-const isOfNamedKey = (type: EventType): boolean => type === 'create_key' || type === 'revoke_key'
+const ofNamedKeys: readonly EventType[] = [
+  'create_key',
+  'revoke_key',
+  'reuse_token',
+  'suspect_theft',
+]
 
 type Rollback = NonNullable<HomeEvent['rollback']>
 
@@ -237,7 +242,7 @@ export function subjectOf(
   if (type === 'rollback') {
     return { key: undefined, namedKey: undefined, rollback: JSON.parse(key ?? '') as Rollback }
   }
-  if (!isOfNamedKey(type)) return { key: key ?? undefined, namedKey: undefined }
+  if (!ofNamedKeys.includes(type)) return { key: key ?? undefined, namedKey: undefined }
   return { key: undefined, namedKey: key === null ? undefined : (JSON.parse(key) as KeyInEvent) }
 }
 

@@ -1,7 +1,7 @@
 /** From an address to a token: what a client does, on every engine. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { recordHash } from '../../src/oauth/oauth.ts'
-import { type Answer, engines, openService, type TestService } from '../harness.ts'
+import { RECORDS_PER_GRANT } from '../../src/store/port/oauth.ts'
+import { engines, openService, type TestService } from '../harness.ts'
 import {
   backAt,
   callTool,
@@ -19,6 +19,8 @@ import {
   tokensIn,
 } from './client.ts'
 
+const HOUR_MS = 3_600_000
+
 const ISSUER = 'http://127.0.0.1:8787'
 
 describe.each(engines)('OAuth on $name', (engine) => {
@@ -32,6 +34,11 @@ describe.each(engines)('OAuth on $name', (engine) => {
 
   const keys = async ({ operatorToken: token }: Operator = operator) =>
     (await service.call('GET', '/api/agents/me/keys', { token })).body.keys as object[]
+
+  const eventsOf = async ({ operatorToken: token }: Operator) => {
+    const { body } = await service.call('GET', '/api/agents/me/events', { token })
+    return (body.events as { type: string }[]).map(({ type }) => type)
+  }
 
   test('a client that registered is let in, and what it writes bears its name', async () => {
     const clientId = await register(service)
@@ -135,6 +142,8 @@ describe.each(engines)('OAuth on $name', (engine) => {
       expect(await keys(own)).toHaveLength(1)
       expect((await revoke(first.clientId)).status).toBe(200)
       expect(await keys(own)).toEqual([])
+      expect((await eventsOf(own)).at(-1)).toBe('revoke_key')
+      expect(await eventsOf(own)).not.toContain('suspect_theft')
       for (const { access } of [first, spare]) {
         expect((await callTool(service, access, 'get_context')).status).toBe(401)
       }
@@ -142,33 +151,101 @@ describe.each(engines)('OAuth on $name', (engine) => {
     },
   )
 
-  test('of many who redeem or refresh at once one gets tokens, and they are good', async () => {
-    const winner = async (answers: readonly Promise<Answer>[]) => {
-      const won = (await Promise.all(answers)).filter(({ status }) => status === 200)
-      expect(won).toHaveLength(1)
-      const tokens = won.map(tokensIn)[0]
-      expect((await callTool(service, tokens?.access, 'get_context')).status).toBe(200)
-      return tokens?.refresh ?? ''
-    }
+  const statusOf = async (access: string) => (await callTool(service, access, 'get_context')).status
+
+  test('of many who redeem a code at once one gets tokens; all who refresh at once do', async () => {
     for (let round = 0; round < 5; round++) {
       const clientId = await register(service)
       const code = await codeFor(service, operator, request(clientId))
-      const token = await winner([1, 2, 3].map(() => redeem(service, clientId, code)))
-      await winner([1, 2, 3, 4].map(() => refresh(service, clientId, token)))
+      const redeemed = await Promise.all([1, 2, 3].map(() => redeem(service, clientId, code)))
+      const [won, ...others] = redeemed.filter(({ status }) => status === 200).map(tokensIn)
+      expect(others).toEqual([])
+      const refreshed = [1, 2, 3, 4].map(() => refresh(service, clientId, won?.refresh ?? ''))
+      const tokens = (await Promise.all(refreshed)).map(tokensIn)
+      expect(new Set(tokens.map((each) => each.refresh)).size).toBe(4)
+      for (const { access } of tokens) expect(await statusOf(access)).toBe(200)
     }
   })
 
-  test('of refresh tokens that were used, only the newest are kept', async () => {
-    const granted = await letIn(service, operator)
-    let { refresh: token } = granted
-    for (let round = 0; round < 30; round++) {
-      token = tokensIn(await refresh(service, granted.clientId, token)).refresh
+  const untilFullHour = () => service.tick(HOUR_MS - (service.now() % HOUR_MS))
+
+  async function rotate(clientId: string, token: string, times: number) {
+    let newest = token
+    for (let n = 0; n < times; n++) {
+      newest = tokensIn(await refresh(service, clientId, newest)).refresh
     }
-    const found = await service.store.findRecord(
-      recordHash('RefreshToken', granted.refresh),
-      service.now(),
-    )
-    expect(found).toBeUndefined()
-    expect((await refresh(service, granted.clientId, token)).status).toBe(200)
+    return newest
+  }
+
+  test('sessions that share a refresh token live on, each with tokens of its own', async () => {
+    const own = await operatorOf(service)
+    const { clientId, refresh: shared } = await letIn(service, own)
+    const sessions = [shared, shared, shared]
+    untilFullHour()
+    for (let hour = 0; hour < 72; hour++) {
+      service.tick(HOUR_MS)
+      for (const [at, token] of sessions.entries()) {
+        service.tick(12_000)
+        const tokens = tokensIn(await refresh(service, clientId, token))
+        expect(await statusOf(tokens.access)).toBe(200)
+        sessions[at] = tokens.refresh
+      }
+    }
+    const reused = { times: 2, lastAt: expect.any(String) }
+    expect(await keys(own)).toMatchObject([{ name: 'Claude', reused }])
+    expect(await eventsOf(own)).toEqual(['create_key', 'reuse_token'])
+  })
+
+  test('the operator is told of a reuse at the key and in its activity', async () => {
+    const own = await operatorOf(service)
+    const { clientId, refresh: shared } = await letIn(service, own)
+    for (let n = 0; n < 3; n++) await refresh(service, clientId, shared)
+    const shown = async (tab: string) =>
+      (await own.open(`/console/agents/${own.agentId}/${tab}`)).text
+    expect(await shown('keys')).toContain('several sessions used the same token: 2 times')
+    expect(await shown('activity')).toContain('Used a replaced refresh token of the key')
+  })
+
+  test('an idle session lives on while another refreshes, and so does a lost answer’s', async () => {
+    const { clientId, refresh: shared } = await letIn(service, await operatorOf(service))
+    let ahead = shared
+    for (let hour = 0; hour < 20; hour++) {
+      service.tick(HOUR_MS)
+      ahead = await rotate(clientId, ahead, 1)
+    }
+    const behind = tokensIn(await refresh(service, clientId, shared)).refresh
+    const lost = await rotate(clientId, behind, 5)
+    await refresh(service, clientId, lost)
+    await rotate(clientId, lost, 25)
+    await rotate(clientId, ahead, 25)
+  })
+
+  test.each([21, 25, 100])(
+    'a token that is used %i replacements later ends the grant',
+    async (n) => {
+      const own = await operatorOf(service)
+      const stolen = await letIn(service, own)
+      const newest = await rotate(stolen.clientId, stolen.refresh, n)
+      const { access } = tokensIn(await refresh(service, stolen.clientId, newest))
+      expect((await refresh(service, stolen.clientId, stolen.refresh)).status).toBe(400)
+      expect(await statusOf(access)).toBe(401)
+      expect(await keys(own)).toEqual([])
+      expect(await eventsOf(own)).toEqual(['create_key', 'suspect_theft', 'revoke_key'])
+    },
+  )
+
+  test('a session that others displaced is refused, and they live on', async () => {
+    const own = await operatorOf(service)
+    const { clientId, refresh: shared } = await letIn(service, own)
+    untilFullHour()
+    const displaced = await rotate(clientId, shared, 1)
+    let newest = displaced
+    for (let n = 0; n < RECORDS_PER_GRANT; n++) {
+      service.tick(1)
+      newest = await rotate(clientId, shared, 1)
+    }
+    expect((await refresh(service, clientId, displaced)).status).toBe(400)
+    expect((await refresh(service, clientId, newest)).status).toBe(200)
+    expect(await eventsOf(own)).toEqual(['create_key', 'reuse_token'])
   })
 })

@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { recordHash } from '../../src/oauth/oauth.ts'
+import { hashToken } from '../../src/pipeline/tokens.ts'
 import { type Answer, ask, embedded, openService, type TestService } from '../harness.ts'
 import {
   authorize,
@@ -24,7 +25,7 @@ import {
 const MINUTE_MS = 60_000
 const DAY_MS = 86_400_000
 
-/** So long after its use a code or a refresh token was not just sent twice. */
+/** So long after its use a code was not just sent twice. */
 const TAKEN_MS = 11_000
 
 let service: TestService
@@ -283,16 +284,49 @@ describe('a code', () => {
 })
 
 describe('a token', () => {
-  test('that is refreshed twice ends the grant', async () => {
-    const first = await letIn(service, operator)
+  test('that is refreshed again a day later ends the grant', async () => {
+    const own = await operatorOf(service)
+    const first = await letIn(service, own)
     const second = tokensIn(await refresh(service, first.clientId, first.refresh))
     const again = () => refresh(service, first.clientId, first.refresh)
+    service.tick(DAY_MS - 1_000)
+    const third = tokensIn(await again())
+    service.tick(1_000)
     expect(errorOf(await again())).toEqual([400, 'invalid_grant'])
-    expect(await statusOf(second.access)).toBe(200)
-    service.tick(TAKEN_MS)
-    expect(errorOf(await again())).toEqual([400, 'invalid_grant'])
-    for (const { access } of [first, second]) expect(await statusOf(access)).toBe(401)
-    expect(errorOf(await refresh(service, first.clientId, second.refresh))[0]).toBe(400)
+    for (const { access, refresh: token } of [second, third]) {
+      expect(await statusOf(access)).toBe(401)
+      expect(errorOf(await refresh(service, first.clientId, token))[0]).toBe(400)
+    }
+    operator = await operatorOf(service)
+  })
+
+  test('that is made up ends nothing, not even one that names a chain', async () => {
+    const granted = await letIn(service, operator)
+    const [, secret] = granted.refresh.split('.')
+    for (const guess of [`x.${secret}`, `.${secret}`, secret ?? '', `${granted.clientId}.x`]) {
+      expect(errorOf(await refresh(service, granted.clientId, guess))[0]).toBe(400)
+    }
+    expect(await statusOf(granted.access)).toBe(200)
+  })
+
+  test('of version 2.0.0 is refreshed, and ends its grant if it is used again a day later', async () => {
+    const granted = await letIn(service, operator)
+    const { agentId = '', key } = (await service.store.identify(hashToken(granted.access))) ?? {}
+    const [grant, old] = [{ agentId, keyId: key?.id ?? '' }, 'a-token-without-a-chain']
+    const found = await service.store.findRecord(
+      recordHash('RefreshToken', granted.refresh),
+      service.now(),
+    )
+    const record = { kind: 'RefreshToken', grant, payload: found?.payload ?? '' }
+    const ends = { idHash: recordHash('RefreshToken', old), expiresAt: service.now() + 9 * DAY_MS }
+    await service.store.keepRecord({ ...record, ...ends }, service.now())
+    const next = tokensIn(await refresh(service, granted.clientId, old))
+    const { refresh: newest } = tokensIn(await refresh(service, granted.clientId, old))
+    expect((await refresh(service, granted.clientId, next.refresh)).status).toBe(200)
+    service.tick(DAY_MS)
+    expect(errorOf(await refresh(service, granted.clientId, old))).toEqual([400, 'invalid_grant'])
+    expect(errorOf(await refresh(service, granted.clientId, newest))[0]).toBe(400)
+    operator = await operatorOf(service)
   })
 
   test('is not refreshed by another client, nor for more than it was granted', async () => {

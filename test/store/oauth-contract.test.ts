@@ -3,7 +3,12 @@ import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Identity } from '../../src/store/port/home.ts'
 import { KEYS_PER_AGENT, type NewKey } from '../../src/store/port/keys.ts'
-import { type Grant, type OAuthRecord, TOKENS_PER_GRANT } from '../../src/store/port/oauth.ts'
+import {
+  type Grant,
+  type OAuthRecord,
+  RECORDS_PER_GRANT,
+  TOKENS_PER_GRANT,
+} from '../../src/store/port/oauth.ts'
 import { stores } from '../harness.ts'
 import { HOUR_MS, NOON, openFixture, type StoreFixture, tally } from './fixture.ts'
 
@@ -98,6 +103,61 @@ describe.each(stores)('OAuth on $name', (engine) => {
     await store().keepRecord(record(), NOON)
     const left = await Promise.all(old.map(({ idHash }) => store().findRecord(idHash, early)))
     expect(left.filter(Boolean)).toEqual([])
+  })
+
+  test('of a grant so many records of a kind are kept, the last, and as many used ones', async () => {
+    const { operator } = await fixture.agent()
+    const [grant, other] = [await granted(operator), await granted(operator)]
+    const spared = [record({ grant: other }), record({ grant, kind: 'AuthorizationCode' })]
+    for (const each of spared) await store().keepRecord(each, NOON)
+    const made = Array.from({ length: RECORDS_PER_GRANT + 2 }, (_, n) => ({
+      unused: record({ grant, expiresAt: NOON + HOUR_MS + n }),
+      used: record({ grant, expiresAt: NOON + HOUR_MS + n }),
+    }))
+    for (const [n, { used, unused }] of made.entries()) {
+      await store().keepRecord(used, NOON)
+      await store().consumeRecord(used.idHash, NOON + n)
+      await store().keepRecord(unused, NOON)
+    }
+    const isKept = async ({ idHash }: OAuthRecord) =>
+      (await store().findRecord(idHash, NOON)) !== undefined
+    const kept = async (which: readonly OAuthRecord[]) => Promise.all(which.map(isKept))
+    const expected = made.map((_, n) => n >= 2)
+    expect(await kept(made.map(({ used }) => used))).toEqual(expected)
+    expect(await kept(made.map(({ unused }) => unused))).toEqual(expected)
+    expect(await kept(spared)).toEqual([true, true])
+  })
+
+  test('reuses of a grant’s tokens are counted, and an event tells of the first of an hour', async () => {
+    const { operator } = await fixture.agent()
+    const expiresAt = NOON + 90 * HOUR_MS
+    const grant = await granted(operator, { expiresAt })
+    const other = await granted(operator)
+    const reuse = { grant, idHash: hash(), expiresAt }
+    const note = (at: number) => store().noteReuse(reuse, at)
+    expect(await note(NOON)).toBe(true)
+    expect(await note(NOON + 1)).toBe(true)
+    expect(await note(NOON + HOUR_MS - 1)).toBe(true)
+    const reuses = async () =>
+      (await listed(operator)).flatMap(({ id, reused }) => (reused ? [{ id, ...reused }] : []))
+    expect(await reuses()).toEqual([{ id: grant.keyId, times: 3, lastAt: NOON + HOUR_MS - 1 }])
+    const types = async () => {
+      const answer = await store().eventsAfter(operator, 2, 10)
+      return answer.outcome === 'events' && answer.events.map(({ type }) => type)
+    }
+    expect(await types()).toEqual(['reuse_token'])
+    expect(await note(NOON + HOUR_MS)).toBe(true)
+    const both = ['reuse_token', 'reuse_token']
+    expect(await types()).toEqual(both)
+    expect(await store().noteReuse({ ...reuse, grant: { ...grant, keyId: 'none' } }, NOON)).toBe(
+      false,
+    )
+    await store().endGrant(grant, NOON, true)
+    expect(await note(NOON)).toBe(false)
+    expect(await reuses()).toEqual([])
+    expect(await types()).toEqual([...both, 'suspect_theft', 'revoke_key'])
+    await store().endGrant(other, NOON)
+    expect(await types()).toEqual([...both, 'suspect_theft', 'revoke_key', 'revoke_key'])
   })
 
   test('an access token speaks for its key, at one endpoint, until its own end', async () => {

@@ -125,6 +125,8 @@ export interface HomeEvent {
     | 'rotate_key'
     | 'create_key'
     | 'revoke_key'
+    | 'reuse_token'
+    | 'suspect_theft'
     | 'replace_operator_key'
     | 'rollback'
   readonly key?: string
@@ -363,6 +365,8 @@ export interface NamedKey {
   readonly lastUsedAt: string | null
   /** The program that it was granted to by OAuth: its id, and where its user was sent back to. */
   readonly client?: { readonly id: string; readonly redirectHost: string }
+  /** Uses of a refresh token after it was replaced: by another session of the program, or a thief. */
+  readonly reused?: { readonly times: number; readonly lastAt: string }
 }
 
 export interface NewNamedKey {

@@ -34,6 +34,11 @@ export interface NamedKey extends KeyBounds {
   readonly createdAt: number
   /** To the minute; undefined if it was never used. */
   readonly lastUsedAt: number | undefined
+  /**
+   * Of a key with a client: how often a refresh token was used after it was replaced, and when last;
+   * undefined if that did not happen for a while.
+   */
+  readonly reused?: { readonly times: number; readonly lastAt: number } | undefined
 }
 
 /** Per agent; bounded because all keys are listed in one response. */

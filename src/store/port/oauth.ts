@@ -25,6 +25,15 @@ export interface FoundRecord {
   readonly consumedAt: number | undefined
 }
 
+/** A use of a refresh token after it was replaced, soon enough to be another session's. */
+export interface Reuse {
+  readonly grant: Grant
+  /** Of the record that counts those of the grant. */
+  readonly idHash: string
+  /** When the count is forgotten, unless there is another. */
+  readonly expiresAt: number
+}
+
 export interface GrantedKey extends NamedKey {
   /** Undefined: as long as it is used. */
   readonly grantedUntil: number | undefined
@@ -40,11 +49,17 @@ export interface NewAccess {
   readonly keyExpiresAt: number
 }
 
+/** Records of a kind, for each grant, and as many used ones; one more deletes the oldest. */
+export const RECORDS_PER_GRANT = 100
+
 /** Access tokens of a key that are valid at the same time; one more ends the oldest. */
 export const TOKENS_PER_GRANT = 10
 
 export interface OAuthStore {
-  /** Replaces a record with the same id, and deletes some expired ones and old ones of its grant. */
+  /**
+   * Replaces a record with the same id, and deletes some expired ones and the oldest of its
+   * grant: RECORDS_PER_GRANT of its kind stay, and as many used ones.
+   */
   keepRecord(record: OAuthRecord, now: number): Promise<void>
   /** Undefined: unknown or expired. */
   findRecord(idHash: string, now: number): Promise<FoundRecord | undefined>
@@ -61,6 +76,11 @@ export interface OAuthStore {
   issueAccess(access: NewAccess, now: number): Promise<boolean>
   /** Ends the access tokens of a grant, or one of them; they are invalid when this returns. */
   endAccess(grant: Grant, tokenHash?: string): Promise<void>
-  /** Ends the grant on behalf of its client, with the key and all that was issued for it. */
-  endGrant(grant: Grant, now: number): Promise<void>
+  /** Counts a reuse, and logs the first of an hour as an event. False if the grant has ended. */
+  noteReuse(reuse: Reuse, now: number): Promise<boolean>
+  /**
+   * Ends the grant on behalf of its client, with the key and all that was issued for it. `isTheft`:
+   * because a code or a token may have been stolen; an event says so.
+   */
+  endGrant(grant: Grant, now: number, isTheft?: boolean): Promise<void>
 }

@@ -286,7 +286,7 @@ CREATE TABLE IF NOT EXISTS shared_secrets (
 
 -- What OAuth keeps besides keys: clients that registered, metadata documents of others, codes and
 -- refresh tokens. Of an id only the hash is kept. `agent_id` and `key_id`: the grant that
--- it belongs to. `consumed_at`: when a code or a refresh token was used.
+-- it belongs to. `consumed_at`: when a code or a refresh token was used, or last reused.
 CREATE TABLE IF NOT EXISTS oauth_records (
   id_hash TEXT PRIMARY KEY,
   kind TEXT NOT NULL,

@@ -265,14 +265,16 @@ type AsTheyAre =
 
 /** Access tokens of one grant end as others are issued, or with it. */
 const accessVerbs = (
-  { issueAccess, endAccess, endGrant }: HomeParts['writing'],
+  { issueAccess, endAccess, endGrant, noteReuse }: HomeParts['writing'],
   { forgetAgent }: Identities,
-): Pick<OAuthStore, 'issueAccess' | 'endAccess' | 'endGrant'> => ({
+): Pick<OAuthStore, 'issueAccess' | 'endAccess' | 'endGrant' | 'noteReuse'> => ({
+  noteReuse,
   issueAccess: (...[access, now]) =>
     issueAccess(access, now).finally(() => forgetAgent(access.grant.agentId)),
   endAccess: (...[grant, tokenHash]) =>
     endAccess(grant, tokenHash).finally(() => forgetAgent(grant.agentId)),
-  endGrant: (...[grant, now]) => endGrant(grant, now).finally(() => forgetAgent(grant.agentId)),
+  endGrant: (...[grant, ...how]) =>
+    endGrant(grant, ...how).finally(() => forgetAgent(grant.agentId)),
 })
 
 function homeVerbs(

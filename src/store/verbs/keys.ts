@@ -8,6 +8,7 @@ import {
   type EndKeyAnswer,
   KEYS_PER_AGENT,
   type KeysAnswer,
+  type NamedKey,
   type NewKey,
   type NewOperatorToken,
   type ReplaceAnswer,
@@ -17,7 +18,7 @@ import {
 import { namedKeyText } from '../rows.ts'
 import { agentReads } from './agents.ts'
 import { doneBy, type LogEvent, refuse, takeControl } from './controls.ts'
-import { forgetRecords } from './oauth.ts'
+import { forgetRecords, reusesOf } from './oauth.ts'
 import { ask, statement, type Verb } from './verb.ts'
 
 const list = statement<NamedKeyRow>(`
@@ -93,10 +94,15 @@ function* isFull(agentId: string): Verb<boolean> {
   return (row?.keys ?? 0) >= KEYS_PER_AGENT
 }
 
+const withReuse = (key: NamedKey, reused: NamedKey['reused']): NamedKey =>
+  reused ? { ...key, reused } : key
+
 export const keyReads = {
   *listKeys(identity: Identity): Verb<KeysAnswer> {
     if (yield* refuse(identity)) return { outcome: 'revoked' }
-    return { outcome: 'keys', keys: (yield* ask(list, identity.agentId)).map(namedKeyOf) }
+    const keys = (yield* ask(list, identity.agentId)).map(namedKeyOf)
+    const reuses = yield* reusesOf(identity.agentId)
+    return { outcome: 'keys', keys: keys.map((key) => withReuse(key, reuses.get(key.id))) }
   },
 
   *findReplacement(replacedTokenHash: string): Verb<Replacement | undefined> {

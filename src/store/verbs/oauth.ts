@@ -1,12 +1,15 @@
 /** Records of OAuth, and the access tokens of granted keys. */
 import { NAMED_KEY, type NamedKeyRow, namedKeyOf } from '../credentials.ts'
 import type { Author } from '../port/home.ts'
+import type { NamedKey } from '../port/keys.ts'
 import {
   type FoundRecord,
   type Grant,
   type GrantedKey,
   type NewAccess,
   type OAuthRecord,
+  RECORDS_PER_GRANT,
+  type Reuse,
   TOKENS_PER_GRANT,
 } from '../port/oauth.ts'
 import { namedKeyText } from '../rows.ts'
@@ -20,16 +23,14 @@ const keep = statement(`
   VALUES ($1, $2, $3, $4, $5, $6)
   ON CONFLICT (id_hash) DO UPDATE SET payload = excluded.payload, expires_at = excluded.expires_at`)
 
-/** Used ones of a grant that are kept, so that another use of one is noticed. */
-const USED_KEPT = 20
-
-const forgetUsed = statement(`
-  DELETE FROM oauth_records
-  WHERE agent_id = $1 AND key_id = $2 AND kind = $3 AND consumed_at IS NOT NULL
-    AND id_hash NOT IN (
-      SELECT id_hash FROM oauth_records
-      WHERE agent_id = $1 AND key_id = $2 AND kind = $3 AND consumed_at IS NOT NULL
-      ORDER BY consumed_at DESC LIMIT ${USED_KEPT})`)
+/** Sessions that ended without a word leave records that nobody uses. */
+const forgetOldest = statement(`
+  DELETE FROM oauth_records WHERE id_hash IN (
+    SELECT id_hash FROM (
+      SELECT id_hash, ROW_NUMBER() OVER (
+        PARTITION BY consumed_at IS NULL ORDER BY COALESCE(consumed_at, expires_at) DESC) AS place
+      FROM oauth_records WHERE agent_id = $1 AND key_id = $2 AND kind = $3) AS placed
+    WHERE place > ${RECORDS_PER_GRANT})`)
 
 const find = statement<{ payload: string; consumedAt: number | null }>(`
   SELECT payload, consumed_at AS "consumedAt" FROM oauth_records
@@ -52,6 +53,33 @@ const dropOfGrant = statement('DELETE FROM oauth_records WHERE agent_id = $1 AND
 const dropOfKind = statement(
   'DELETE FROM oauth_records WHERE agent_id = $1 AND key_id = $2 AND kind = $3',
 )
+
+const REUSE = 'Reuse'
+
+interface ReuseRow {
+  key_id: string
+  times: string
+  last_at: number
+}
+
+const reuses = statement<ReuseRow>(`
+  SELECT key_id, payload AS times, consumed_at AS last_at FROM oauth_records
+  WHERE agent_id = $1 AND kind = '${REUSE}'`)
+
+const countReuse = statement(`
+  INSERT INTO oauth_records (id_hash, kind, agent_id, key_id, payload, consumed_at, expires_at)
+  VALUES ($1, '${REUSE}', $2, $3, '1', $4, $5)
+  ON CONFLICT (id_hash) DO UPDATE SET
+    payload = CAST(CAST(oauth_records.payload AS BIGINT) + 1 AS TEXT),
+    consumed_at = excluded.consumed_at, expires_at = excluded.expires_at`)
+
+/** How often tokens of the agent's keys came again, by the key. */
+export function* reusesOf(agentId: string): Verb<ReadonlyMap<string, NamedKey['reused']>> {
+  const rows = yield* ask(reuses, agentId)
+  return new Map(
+    rows.map(({ key_id, times, last_at }) => [key_id, { times: Number(times), lastAt: last_at }]),
+  )
+}
 
 /** All that OAuth keeps of an agent, or of one grant of it. */
 export const forgetRecords = (agentId: string, keyId?: string) =>
@@ -114,8 +142,8 @@ export const oauthWrites = {
   *keepRecord(record: OAuthRecord, now: number): Verb<void> {
     const { idHash, kind, grant, payload, expiresAt } = record
     yield* ask(sweepExpired, now)
-    if (grant) yield* ask(forgetUsed, grant.agentId, grant.keyId, kind)
     yield* ask(keep, idHash, kind, grant?.agentId, grant?.keyId, payload, expiresAt)
+    if (grant) yield* ask(forgetOldest, grant.agentId, grant.keyId, kind)
   },
 
   *prolongRecord(idHash: string, expiresAt: number): Verb<void> {
@@ -134,6 +162,12 @@ export const oauthWrites = {
     yield* ask(dropOfKind, agentId, keyId, kind)
   },
 }
+
+const hourOf = (at: number): number => Math.floor(at / 3_600_000)
+
+const doneWith = ({ id, name }: NamedKey): Author => ({
+  ...{ as: 'agent', via: 'mcp', key: { id, name } },
+})
 
 export const accessWrites = (logEvent: LogEvent) => ({
   *issueAccess(sent: NewAccess, now: number): Verb<boolean> {
@@ -154,14 +188,27 @@ export const accessWrites = (logEvent: LogEvent) => ({
     yield* ask(endIssued, agentId, keyId, tokenHash)
   },
 
-  *endGrant(grant: Grant, now: number): Verb<void> {
+  *noteReuse({ grant, idHash, expiresAt }: Reuse, now: number): Verb<boolean> {
+    const { agentId, keyId } = grant
+    yield* ask(lockOperator, agentId)
+    const key = yield* grantOf(grant, now)
+    if (!key) return false
+    const before = (yield* reusesOf(agentId)).get(keyId)
+    yield* ask(countReuse, idHash, agentId, keyId, now, expiresAt)
+    if (before && hourOf(before.lastAt) === hourOf(now)) return true
+    yield* logEvent({ agentId, by: doneWith(key) }, 'reuse_token', now, namedKeyText(key))
+    return true
+  },
+
+  *endGrant(grant: Grant, now: number, isTheft = false): Verb<void> {
     const { agentId, keyId } = grant
     yield* ask(lockOperator, agentId)
     const key = yield* grantOf(grant, now)
     yield* ask(endKey, agentId, keyId)
     yield* forgetRecords(agentId, keyId)
     if (!key) return
-    const by: Author = { as: 'agent', via: 'mcp', key: { id: key.id, name: key.name } }
-    yield* logEvent({ agentId, by }, 'revoke_key', now, namedKeyText(key))
+    const home = { agentId, by: doneWith(key) }
+    if (isTheft) yield* logEvent(home, 'suspect_theft', now, namedKeyText(key))
+    yield* logEvent(home, 'revoke_key', now, namedKeyText(key))
   },
 })

@@ -180,6 +180,8 @@ EventType = Literal[
     "rotate_key",
     "create_key",
     "revoke_key",
+    "reuse_token",
+    "suspect_theft",
     "replace_operator_key",
     "rollback",
 ]
@@ -518,6 +520,12 @@ class KeyClient:
 
 
 @dataclass(frozen=True, kw_only=True)
+class KeyReuse:
+    times: int
+    last_at: str
+
+
+@dataclass(frozen=True, kw_only=True)
 class NamedKey:
     id: str
     name: str
@@ -528,6 +536,8 @@ class NamedKey:
     last_used_at: str | None
     #: The program that it was granted to by OAuth: its id, and where its user was sent back to.
     client: KeyClient | None = None
+    #: Uses of a refresh token after it was replaced: by another session of the program, or a thief.
+    reused: KeyReuse | None = None
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -16,6 +16,8 @@ export const EVENT_TYPES = [
   'rotate_key',
   'create_key',
   'revoke_key',
+  'reuse_token',
+  'suspect_theft',
   'replace_operator_key',
   'rollback',
 ] as const
@@ -33,7 +35,8 @@ export interface HomeEvent {
   /** The version that the change created; undefined for an erasure of earlier versions only. */
   readonly version: number | undefined
   /**
-   * The named key that was created or revoked; undefined for events from before it was recorded.
+   * The named key that was created or revoked, or whose token came again; undefined for events from
+   * before it was recorded.
    */
   readonly namedKey: Pick<NamedKey, 'id' | 'name'> | undefined
   /** Of a rollback: its event, and how many of the next events are its parts. */

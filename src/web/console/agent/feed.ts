@@ -29,6 +29,8 @@ export const eventWords: Readonly<Record<EventType, string>> = {
   rotate_key: 'Rotated the agent token',
   create_key: 'Created the key',
   revoke_key: 'Revoked the key',
+  reuse_token: 'Used a replaced refresh token of the key',
+  suspect_theft: 'Used what may be a stolen token of the key',
   replace_operator_key: 'Replaced the operator token',
   rollback: 'Took back',
 }

@@ -24,7 +24,7 @@ import {
 import { type Html, nothing } from '../../layout/page.ts'
 import { cancel, fold, note, question } from '../../layout/parts.ts'
 import { agentPath, connectPath } from '../../layout/paths.ts'
-import { when } from '../../layout/words.ts'
+import { plural, when } from '../../layout/words.ts'
 import { proof } from '../account/recent-sign-in.ts'
 import { type AgentPage, findAgent, showAgentPage, tabPath } from '../agent-page.ts'
 import { agentForm, agentPage } from '../endpoints.ts'
@@ -144,6 +144,11 @@ const byClient = ({ client, createdAt }: NamedKey, now: number): Html =>
       }</div>`
     : nothing
 
+const ofSessions = ({ reused }: NamedKey, now: number): Html =>
+  reused
+    ? html`<div class="dim">several sessions used the same token: ${plural(reused.times, 'time')}, last ${when(reused.lastAt, now)}. Revoke the key unless all of them are yours.</div>`
+    : nothing
+
 /** What stops working, before it does. */
 function revoke(agentId: string, { id, name, lastUsedAt }: NamedKey, now: number): Html {
   const dialog = `revoke-${id}`
@@ -162,7 +167,7 @@ function revoke(agentId: string, { id, name, lastUsedAt }: NamedKey, now: number
 }
 
 const row = (agentId: string, key: NamedKey, now: number): Html => html`<tr>
-<th scope="row" class="words" dir="auto">${key.name}${byClient(key, now)}</th>
+<th scope="row" class="words" dir="auto">${key.name}${byClient(key, now)}${ofSessions(key, now)}</th>
 <td>${rights[key.access]}</td>
 <td class="words">${key.prefix === '' ? 'every memory' : html`only <code>${key.prefix}</code>…`}</td>
 <td>${key.expiresAt === undefined ? 'never ends' : html`ends ${when(key.expiresAt, now)}`}</td>
