@@ -33,13 +33,24 @@ const olderText = ({ schema: { found, known } }: Verified): string =>
     ? ''
     : `Its schema is ${found}, of an older program: only its soundness was checked. A start of this program brings it to ${known}, and then all can be.\n`
 
+const unprovenText = (memories: number): string =>
+  memories === 0
+    ? ''
+    : `  Not proven: that ${memories} of the memories should be there as they are, and that no other is missing, because the events that told of them were pruned, or are older than the chain\n`
+
 export function verifiedText(file: string, verified: Verified): string {
   const { faults, checks, bytes } = verified
   const head =
     faults.length > 0
       ? `${file} is not as it should be: ${faults.length} of ${checks} checks failed.\n`
       : `${file} is sound: ${checks} checks, ${bytes} bytes.\n`
-  return head + faultsText(faults) + countsText(verified) + olderText(verified)
+  return (
+    head +
+    faultsText(faults) +
+    countsText(verified) +
+    unprovenText(verified.unproven) +
+    olderText(verified)
+  )
 }
 
 /** A progress line for `verifyExport`, and what ends it. */
@@ -60,11 +71,6 @@ function violationsIn(faults: readonly ExportFault[]): Violation[] {
     return { fault, count: all.length, places }
   })
 }
-
-const unprovenText = (keys: number): string =>
-  keys === 0
-    ? ''
-    : `  Not proven: that ${keys} of the memories should be there, because their events are no longer in the log, or are older than the chain\n`
 
 export function verifiedExportReport(name: string, verified: VerifiedExport) {
   const { faults, events, proven, unproven, unprovenKeys, previous, head } = verified

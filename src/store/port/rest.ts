@@ -18,6 +18,8 @@ export interface Verified {
   readonly checks: number
   /** Rows by kind; empty for an older schema. */
   readonly counts: Readonly<Record<string, number>>
+  /** Memories that no retained event tells of; 0 unless `counts` has rows. */
+  readonly unproven: number
   /** Empty if all invariants hold. */
   readonly faults: readonly Violation[]
 }

@@ -11,6 +11,7 @@ import {
   type Log,
   type Promised,
   promisedOf,
+  unprovenIn,
   violationsOf,
 } from '../rest/promises.ts'
 import { BLOCK } from '../rows.ts'
@@ -212,13 +213,10 @@ export const promises: readonly Promised[] = [...promisedOf(LOG), ...ownPromises
 
 const always: readonly Check[] = [checkReferences]
 
-const ofThisProgram: readonly Check[] = [
-  ...always,
-  checkSchema,
-  ...promises.map(keeps),
-  checkWords,
-  checkLog,
-]
+/** Of the rows, which a transaction that is not committed can have changed. */
+export const checksOfRows: readonly Check[] = [...promises.map(keeps), checkWords, checkLog]
+
+const ofThisProgram: readonly Check[] = [...always, checkSchema, ...checksOfRows]
 
 const savepoint = unprepared('SAVEPOINT before_check')
 const rollBack = unprepared('ROLLBACK TO before_check')
@@ -266,8 +264,9 @@ async function verify(ask: Ask, place: string, checking: Checking): Promise<Veri
   checking(checks.length, checks.length)
   const isCountable = schema.found === SCHEMA && faults.length === 0
   const counts = isCountable ? await run(ask, countsOf(LOG)) : {}
+  const unproven = isCountable ? await run(ask, unprovenIn(LOG)) : 0
   const [found] = await ask(size)
-  return { schema, bytes: found?.bytes ?? 0, checks: checks.length, counts, faults }
+  return { schema, bytes: found?.bytes ?? 0, checks: checks.length, counts, unproven, faults }
 }
 
 /** Throws StoreRefused: not a database of ours, or a newer schema, or out of reach. */

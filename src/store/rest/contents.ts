@@ -41,7 +41,8 @@ const EVENT = 'an event is not the one that was chained, or one is missing'
 const END = 'the chain of a home does not end at its head'
 const COMMITTED = 'a text or its metadata are not those that its event committed to'
 const SIZES = 'a version’s sizes differ from what it holds'
-const WRITTEN = 'a version’s text or metadata are none that could be written'
+const WRITTEN = 'a version’s text, metadata or author are none that could be written'
+const LEFTOVER = 'a text, a salt or a hash is in a row that holds no version, or no event'
 const PINS = 'a memory is pinned and does not say so, or says so and is not'
 
 const same = (a: Uint8Array | null, b: Uint8Array): boolean =>
@@ -116,10 +117,11 @@ function checkCommitments(fault: Fault) {
     const { agent_id, event, key, version, operation, salt, text, metadata, content } = row
     const under = `${agent_id} ${key}`
     if (operation === null) checkImported(row, under)
-    if (operation === null || text === null || metadata === null) return
-    const isRight = salt
-      ? salt.length === content?.length && same(content, contentOf(salt, { text, metadata }))
-      : content === null
+    if (operation === null || (text === null) !== (metadata === null)) return
+    const isRight =
+      salt && text !== null && metadata !== null
+        ? salt.length === content?.length && same(content, contentOf(salt, { text, metadata }))
+        : content === null && salt === null
     if (!isRight) fault(COMMITTED, placeOf(row))
     if (event === null) imported.set(under, { version, content: isRight ? content : null })
   }
@@ -136,7 +138,8 @@ function isObject(json: string): boolean {
 
 const octets = (text: string | null): number => Buffer.byteLength(text ?? '')
 
-function canBeWritten({ operation, text, metadata }: LogRow): boolean {
+function canBeWritten({ operation, author, text, metadata }: LogRow): boolean {
+  if (author !== null && !isObject(author)) return false
   if (operation === 'delete' || text === null || metadata === null) {
     return operation === 'delete' && text === null && metadata === null
   }
@@ -157,6 +160,11 @@ function checkVersion(row: LogRow, fault: Fault): void {
   }
 }
 
+/** What was erased must not be in a row that still tells of it. */
+const isLeftOver = ({ event, operation, hash, salt, text, metadata }: LogRow): boolean =>
+  (event === null && hash !== null) ||
+  (operation === null && (salt !== null || text !== null || metadata !== null))
+
 /** Of these homes: meets each row of their logs in order, and has an end. */
 export function checkContents(homes: Iterable<HomeRow>, fault: Fault) {
   const chains = followChains(homes, fault)
@@ -165,6 +173,7 @@ export function checkContents(homes: Iterable<HomeRow>, fault: Fault) {
     meet(row: LogRow): void {
       if (!chains.isHome(row.agent_id)) return
       if (row.operation !== null) checkVersion(row, fault)
+      if (isLeftOver(row)) fault(LEFTOVER, placeOf(row))
       checkCommitment(row)
       chains.meet(row)
     },

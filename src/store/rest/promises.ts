@@ -104,9 +104,10 @@ const ofMemories = ({ rows, at }: Log): readonly Promised[] => [
     wrong: `SELECT ${memory} FROM memories m LEFT JOIN ${rows} l ON ${at('l', 'm', 'n')}
       WHERE m.deleted AND (
         m.deleted NOT IN (false, true) OR m.size <> 0 OR m.pinned OR m.protected
-        OR (l.operation IS NOT NULL AND (
-          l.operation <> 'delete'
-          OR (l.agent_id, l.key, l.version) IS DISTINCT FROM (m.agent_id, m.key, m.version))))`,
+        OR (m.n IS NOT NULL AND (
+          l.operation IS DISTINCT FROM 'delete'
+          OR (l.agent_id, l.key, l.memory_id, l.version, l.created_at, l.updated_at)
+            IS DISTINCT FROM (m.agent_id, m.key, m.id, m.version, m.created_at, m.updated_at))))`,
   },
   {
     fault: 'a key is none that can be written',
@@ -122,45 +123,74 @@ const ofMemories = ({ rows, at }: Log): readonly Promised[] => [
 const CHANGES = OPERATIONS.map((each) => `'${each}'`).join(', ')
 
 /**
- * The last retained event of each key. A rename also ends its old key. `content` of an import may be
- * missing: a deletion that it brought, or one from before the chain.
+ * What the retained events say of each key, `told`, and the last of it, `latest`. A rename also ends
+ * its old key, one version above what was there. An import without a text is of a deletion.
  */
-const told = (rows: string): string => `told AS (
-    SELECT l.agent_id, l.key, l.id, l.version, l.content, l.event,
-      l.event IN ('delete', 'erase') AS gone
-    FROM ${rows} l JOIN homes h ON h.agent_id = l.agent_id AND l.id >= h.first_event
-    WHERE l.event IN (${CHANGES}) OR (l.event = 'erase' AND l.version IS NOT NULL)
-    UNION ALL
-    SELECT l.agent_id, l.renamed_from, l.id, NULL, NULL, l.event, 1 = 1
-    FROM ${rows} l JOIN homes h ON h.agent_id = l.agent_id AND l.id >= h.first_event
-    WHERE l.event = 'rename'
+export const told = (rows: string): string => `told AS (
+    SELECT agent_id, key, id, event, gone, content,
+      coalesce(version, 1 + lag(version) OVER (PARTITION BY agent_id, key ORDER BY id)) AS version
+    FROM (
+      SELECT l.agent_id, l.key, l.id, l.event, l.content, l.version,
+        l.event IN ('delete', 'erase') OR (l.event = 'import' AND l.content IS NULL) AS gone
+      FROM ${rows} l JOIN homes h ON h.agent_id = l.agent_id AND l.id >= h.first_event
+      WHERE l.event IN (${CHANGES}) OR (l.event = 'erase' AND l.version IS NOT NULL)
+      UNION ALL
+      SELECT l.agent_id, l.renamed_from, l.id, l.event, NULL, NULL, 1 = 1
+      FROM ${rows} l JOIN homes h ON h.agent_id = l.agent_id AND l.id >= h.first_event
+      WHERE l.event = 'rename' AND l.renamed_from IS NOT NULL
+    ) AS each
   ), latest AS (
-    SELECT agent_id, key, id, version, content, event, gone FROM (
+    SELECT agent_id, key, id, event, gone, content, version FROM (
       SELECT t.*, row_number() OVER (PARTITION BY agent_id, key ORDER BY id DESC) AS place FROM told t
     ) AS numbered WHERE place = 1
   )`
 
-const ofEvents = ({ rows, at }: Log): readonly Promised[] => [
+/** Events after which it is known whether a memory is protected, or that it is not known. */
+const MARKS = "'protect', 'unprotect', 'delete', 'erase', 'import', 'rename'"
+
+/** Memories that no retained event tells of. */
+const untold = ({ rows, at }: Log): string => `
+  FROM memories m JOIN homes h ON h.agent_id = m.agent_id
+  LEFT JOIN ${rows} l ON ${at('l', 'm', 'n')}
+  LEFT JOIN latest t ON t.agent_id = m.agent_id AND t.key = m.key
+  WHERE t.key IS NULL`
+
+const ofEvents = (log: Log): readonly Promised[] => [
   {
+    // What is left of a deletion may have been dropped, up to the floor.
     fault: 'a memory is not the one that its last event made',
-    wrong: `WITH ${told(rows)}
+    wrong: `WITH ${told(log.rows)}
       SELECT t.agent_id || ' ' || t.key FROM latest t
       JOIN homes h ON h.agent_id = t.agent_id
       LEFT JOIN memories m ON m.agent_id = t.agent_id AND m.key = t.key
-      LEFT JOIN ${rows} l ON ${at('l', 'm', 'n')}
-      WHERE (m.key IS NULL AND (NOT t.gone OR t.version > h.floor)
-          AND NOT (t.event = 'import' AND t.content IS NULL AND t.version <= h.floor))
-        OR m.version <> t.version
-        OR (t.gone AND NOT m.deleted)
-        OR (NOT t.gone AND m.deleted AND NOT (t.event = 'import' AND t.content IS NULL))
-        OR (NOT m.deleted AND t.content IS DISTINCT FROM l.content AND t.content IS NOT NULL)`,
+      LEFT JOIN ${log.rows} l ON ${log.at('l', 'm', 'n')}
+      WHERE (m.key IS NULL AND (NOT t.gone OR t.version > h.floor))
+        OR m.version <> t.version OR m.deleted <> t.gone
+        OR (NOT m.deleted AND t.content IS DISTINCT FROM l.content)`,
   },
   {
-    fault: 'a memory has no event, and all events of its home are retained',
-    wrong: `WITH ${told(rows)}
-      SELECT ${memory} FROM memories m
-      JOIN homes h ON h.agent_id = m.agent_id AND h.first_event = 1
-      WHERE NOT EXISTS (SELECT 1 FROM latest t WHERE t.agent_id = m.agent_id AND t.key = m.key)`,
+    // An import brings marks that its events do not tell of, and a rename those of the old key.
+    fault: 'a memory is protected and no event says so, or one does and it is not',
+    wrong: `WITH marks AS (
+        SELECT agent_id, key, id, event = 'protect' AS protects, event IN ('import', 'rename') AS either
+        FROM ${log.rows} l WHERE event IN (${MARKS})
+        UNION ALL
+        SELECT agent_id, renamed_from, id, 1 = 0, 1 = 0 FROM ${log.rows} l WHERE event = 'rename'
+      ), last AS (
+        SELECT agent_id, key, id, protects, either FROM (
+          SELECT m.*, row_number() OVER (PARTITION BY agent_id, key ORDER BY id DESC) AS place
+          FROM marks m
+        ) AS numbered WHERE place = 1
+      )
+      SELECT ${memory} FROM memories m JOIN homes h ON h.agent_id = m.agent_id
+      LEFT JOIN last ON last.agent_id = m.agent_id AND last.key = m.key AND last.id >= h.first_event
+      WHERE CASE WHEN last.id IS NULL THEN m.protected AND h.first_event = 1
+        WHEN last.either THEN 1 = 0 ELSE m.protected <> last.protects END`,
+  },
+  {
+    fault: 'a memory has no event, and its event cannot have been pruned',
+    wrong: `WITH ${told(log.rows)}
+      SELECT ${memory} ${untold(log)} AND (h.first_event = 1 OR l.id >= h.first_event)`,
   },
 ]
 
@@ -173,13 +203,34 @@ const ofVersions = ({ rows, at }: Log): readonly Promised[] => [
           OR (l.event IS NOT NULL AND (p.n >= l.n OR p.id >= l.id)))`,
   },
   {
+    fault: 'a version lacks its key, its number, its operation, its memory or its time',
+    wrong: `SELECT agent_id || ' n=' || n FROM ${rows} l WHERE operation NOT IN (${CHANGES})
+      OR (operation IS NOT NULL AND (key IS NULL OR version IS NULL OR version < 1
+        OR memory_id IS NULL OR created_at IS NULL))`,
+  },
+  {
+    // If the one between them was erased, it may have been a deletion.
+    fault: 'a version is of another memory than the one before it',
+    wrong: `SELECT ${row} FROM ${rows} l JOIN ${rows} p ON ${at('p', 'l', 'previous')}
+      WHERE l.operation IS NOT NULL AND p.operation <> 'delete' AND l.version = p.version + 1
+        AND (p.event IS NOT NULL OR l.event <> 'import')
+        AND (l.memory_id, l.created_at) IS DISTINCT FROM (p.memory_id, p.created_at)`,
+  },
+  {
+    fault: 'a version belongs to two memories, or to one twice',
+    wrong: `SELECT agent_id || ' n=' || n FROM (
+        SELECT agent_id, previous AS n FROM ${rows} l WHERE operation IS NOT NULL AND NOT staged
+        UNION ALL SELECT agent_id, n FROM memories
+      ) AS named WHERE n IS NOT NULL GROUP BY agent_id, n HAVING count(*) > 1`,
+  },
+  {
     fault: 'a version is left out, and nothing in the log tells why',
     wrong: `WITH erasures AS MATERIALIZED (
         SELECT agent_id, max(id) AS last FROM ${rows} l WHERE event = 'erase' GROUP BY agent_id
       )
       SELECT ${row} FROM ${rows} l JOIN ${rows} p ON ${at('p', 'l', 'previous')}
-      WHERE l.operation NOT IN ('rename', 'import') AND p.operation IS NOT NULL
-        AND l.event IS NOT NULL AND l.version <> p.version + 1
+      WHERE l.event NOT IN ('rename', 'import') AND l.operation IS NOT NULL AND p.operation IS NOT NULL
+        AND l.version <> p.version + 1
         AND l.id >= (SELECT first_event FROM homes h WHERE h.agent_id = l.agent_id)
         AND l.id >= coalesce((SELECT last FROM erasures e WHERE e.agent_id = l.agent_id), 0)`,
   },
@@ -302,6 +353,11 @@ export function* violationsOf({ fault, wrong }: Promised): Verb<readonly Violati
   return first ? [{ fault, count: first.count, places: found.map(({ place }) => place) }] : []
 }
 
+function* countOf(query: string): Verb<number> {
+  const [found] = yield* ask(statement<{ count: number }>(query))
+  return found?.count ?? 0
+}
+
 /** Rows by kind. */
 export function* countsOf({ rows }: Log): Verb<Verified['counts']> {
   const counted: Readonly<Record<string, string>> = {
@@ -316,10 +372,11 @@ export function* countsOf({ rows }: Log): Verb<Verified['counts']> {
   }
   const counts: Record<string, number> = {}
   for (const [name, from] of Object.entries(counted)) {
-    const [found] = yield* ask(
-      statement<{ count: number }>(`SELECT count(*) AS count FROM ${from}`),
-    )
-    counts[name] = found?.count ?? 0
+    counts[name] = yield* countOf(`SELECT count(*) AS count FROM ${from}`)
   }
   return counts
 }
+
+/** Of the memories: those that no retained event tells of. */
+export const unprovenIn = (log: Log): Verb<number> =>
+  countOf(`WITH ${told(log.rows)} SELECT count(*) AS count ${untold(log)} AND NOT m.deleted`)

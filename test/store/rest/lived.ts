@@ -77,9 +77,23 @@ export interface Lived {
   readonly begin: () => Promise<{
     readonly ask: (sql: string) => Promise<readonly Row[]>
     readonly checkLog: () => Promise<readonly Violation[]>
+    /** Of the first check that fails, from the last one on; none if all hold. */
+    readonly firstFaults: () => Promise<readonly Violation[]>
     readonly end: () => Promise<void>
   }>
   readonly drop: () => Promise<void>
+}
+
+/** Most of what is changed is found by the chains, which come last. */
+async function firstOf<Data>(
+  checks: readonly ((data: Data) => readonly Violation[] | Promise<readonly Violation[]>)[],
+  data: Data,
+): Promise<readonly Violation[]> {
+  for (const check of checks.toReversed()) {
+    const faults = await check(data)
+    if (faults.length > 0) return faults
+  }
+  return []
 }
 
 function inFile(): Lived {
@@ -96,11 +110,12 @@ function inFile(): Lived {
       return copy
     },
     async begin() {
-      const db = new DatabaseSync(place)
+      const db = new DatabaseSync(place, { enableForeignKeyConstraints: false })
       db.exec('BEGIN')
       return {
         ask: async (sql) => db.prepare(sql).all() as Row[],
         checkLog: async () => onSqlite.checkLog(db),
+        firstFaults: () => firstOf(onSqlite.checksOfRows, db),
         end: async () => db.close(),
       }
     },
@@ -132,6 +147,7 @@ async function onServer(live: (place: string) => Promise<void>): Promise<Lived> 
       return {
         ask: (sql) => session.ask(unprepared<Row>(sql)),
         checkLog: () => onPostgres.checkLog(session.ask),
+        firstFaults: () => firstOf(onPostgres.checksOfRows, session.ask),
         async end() {
           session.release(true)
           await connections.close()
@@ -145,9 +161,18 @@ async function onServer(live: (place: string) => Promise<void>): Promise<Lived> 
   }
 }
 
-async function live(engine: Engine, url: string): Promise<void> {
+/** A service on a database that is there already. */
+export function serviceAt(
+  engine: Engine,
+  url: string,
+  env: Readonly<Record<string, string>> = {},
+): Promise<TestService> {
   const database = { url, directory: async () => '', drop: async () => {} }
-  const service = await openService({ ...engine, fresh: async () => database }, MANY)
+  return openService({ ...engine, fresh: async () => database }, { ...MANY, ...env })
+}
+
+async function live(engine: Engine, url: string): Promise<void> {
+  const service = await serviceAt(engine, url)
   const first = await service.birth(account)
   const second = await service.birth()
   await keep(service, first)
@@ -163,9 +188,9 @@ async function live(engine: Engine, url: string): Promise<void> {
   await service.close()
 }
 
-export async function liveOn(engine: Engine): Promise<Lived> {
+export async function liveOn(engine: Engine, life = live): Promise<Lived> {
   const isFile = engine.name === 'sqlite'
-  const lived = isFile ? inFile() : await onServer((place) => live(engine, place))
-  await live(engine, isFile ? `sqlite:${lived.place}` : lived.place)
+  const lived = isFile ? inFile() : await onServer((place) => life(engine, place))
+  await life(engine, isFile ? `sqlite:${lived.place}` : lived.place)
   return lived
 }

@@ -16,6 +16,8 @@ import {
   type Log,
   type Promised,
   promisedOf,
+  told,
+  unprovenIn,
   violationsOf,
 } from '../../rest/promises.ts'
 import { SCHEMA, unknownSchema } from '../../schema.ts'
@@ -33,7 +35,7 @@ const LOG: Log = {
 
 const TAILS = `WITH RECURSIVE tails (n) AS (
     SELECT tail FROM homes WHERE tail IS NOT NULL
-    UNION ALL
+    UNION
     SELECT l.before FROM tails t JOIN log l ON l.n = t.n WHERE l.before IS NOT NULL
   )`
 
@@ -42,7 +44,51 @@ const ownPromises: readonly Promised[] = [
   {
     fault: 'more versions follow on each other than a memory has, or are counted where none is',
     wrong: `SELECT agent_id || ' ' || key FROM memories
-      WHERE run NOT BETWEEN 0 AND version - 1 OR kept < 0 OR (n IS NULL AND kept <> 0)`,
+      WHERE run NOT BETWEEN 0 AND version - 1 OR kept < 0 OR (n IS NULL) <> (kept = 0)
+        OR (n IS NULL AND run <> 0)`,
+  },
+  {
+    // A version that was pruned is not there; its number still gives the place of those above it.
+    fault: 'a version is not in the place that its number gives it',
+    wrong: `WITH RECURSIVE walk (agent_id, key, n, version, run) AS (
+        SELECT agent_id, key, n, version, run FROM memories WHERE run > 0
+        UNION ALL
+        SELECT w.agent_id, w.key, l.previous, w.version - 1, w.run - 1
+        FROM walk w JOIN log l ON l.n = w.n AND l.operation IS NOT NULL AND l.version = w.version
+        WHERE w.run > 0
+      )
+      SELECT w.agent_id || ' ' || w.key FROM walk w JOIN log l ON l.n = w.n
+      WHERE l.operation IS NOT NULL AND (l.version, l.key) <> (w.version, w.key)`,
+  },
+  {
+    fault: 'a memory is not in the place of its last change',
+    wrong: `WITH ${told(LOG.rows)}, changes AS (
+        SELECT agent_id, key, max(id) AS id FROM told WHERE event <> 'erase' GROUP BY agent_id, key
+      )
+      SELECT m.agent_id || ' ' || m.key FROM memories m JOIN homes h ON h.agent_id = m.agent_id
+      LEFT JOIN changes c ON c.agent_id = m.agent_id AND c.key = m.key
+      LEFT JOIN log l ON l.n = m.n AND l.event IS NOT NULL
+      WHERE m.change <> c.id OR m.change <> l.id OR (c.id IS NULL AND m.change >= h.first_event)`,
+  },
+  {
+    fault: 'a version is none that its event made, or is numbered as an event and is none',
+    wrong: `SELECT l.agent_id || ' n=' || l.n FROM log l JOIN homes h ON h.agent_id = l.agent_id
+      WHERE l.event <> l.operation OR (l.event IS NULL AND l.id >= h.first_event)`,
+  },
+  {
+    fault: 'a row that holds no version has something of one',
+    wrong: `SELECT agent_id || ' n=' || n FROM log
+      WHERE operation IS NULL AND (previous IS NOT NULL OR memory_id IS NOT NULL
+        OR created_at IS NOT NULL OR coalesce(bytes, 0) <> 0 OR coalesce(size, 0) <> 0)`,
+  },
+  {
+    fault: 'the row before an event is not that of the event before',
+    wrong: `SELECT l.agent_id || ' n=' || l.n FROM log l JOIN homes h ON h.agent_id = l.agent_id
+      LEFT JOIN log b ON b.n = l.before
+      WHERE l.before IS NOT NULL AND (l.before >= l.n
+        OR coalesce((b.agent_id, b.id) <> (l.agent_id, l.id - 1), l.id > h.first_event))
+      UNION ALL SELECT h.agent_id FROM homes h LEFT JOIN log l ON l.n = h.tail
+        WHERE h.tail IS NOT NULL AND (l.agent_id, l.id) IS NOT (h.agent_id, h.last_event)`,
   },
   {
     fault: 'events of a home are not in the order of their numbers',
@@ -57,6 +103,12 @@ const ownPromises: readonly Promised[] = [
       WHERE NOT EXISTS (
           SELECT 1 FROM log_index i WHERE i.agent_id = l.agent_id AND i.id = l.id AND i.n = l.n)
         AND l.n NOT IN tails`,
+  },
+  {
+    fault: 'a row of the log is found twice',
+    wrong: `${TAILS} SELECT l.agent_id || ' n=' || l.n FROM tails t JOIN log l ON l.n = t.n
+      WHERE EXISTS (
+        SELECT 1 FROM log_index i WHERE i.agent_id = l.agent_id AND i.id = l.id AND i.n = l.n)`,
   },
   {
     fault: 'the log’s index names a row that is not there',
@@ -165,7 +217,10 @@ export const checkLog: Check = (db) => {
 
 const always: readonly Check[] = [isBroken, isOrphaned]
 
-const ofThisProgram: readonly Check[] = [...always, isAltered, ...promises.map(keeps), checkLog]
+/** Of the rows, which a transaction that is not committed can have changed. */
+export const checksOfRows: readonly Check[] = [...promises.map(keeps), checkLog]
+
+const ofThisProgram: readonly Check[] = [...always, isAltered, ...checksOfRows]
 
 /** The file may be too damaged to query. */
 function attempt(check: Check, db: DatabaseSync): ReturnType<Check> {
@@ -194,11 +249,13 @@ function verify(db: DatabaseSync, path: string, checking: Checking): Verified {
   })
   checking(checks.length, checks.length)
   const isCountable = found === SCHEMA && faults.length === 0
+  const verbs = prepareVerbs(db, { countsOf, unprovenIn })
   return {
     schema: { found, known: SCHEMA },
     bytes: statSync(path).size,
     checks: checks.length,
-    counts: isCountable ? prepareVerbs(db, { countsOf }).countsOf(LOG) : {},
+    counts: isCountable ? verbs.countsOf(LOG) : {},
+    unproven: isCountable ? verbs.unprovenIn(LOG) : 0,
     faults,
   }
 }
