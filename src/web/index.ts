@@ -28,14 +28,11 @@ import { exportDownload, importPage, importUpload, printPage } from './console/a
 import { authorize } from './console/authorize.ts'
 import { consentForm, consentPage } from './console/consent.ts'
 import { deletedPage } from './console/memories/deleted.ts'
+import { memoryDownload, severalDownload } from './console/memories/download.ts'
 import { searchPage } from './console/memories/everywhere.ts'
+import { severalForm } from './console/memories/forms.ts'
 import { memoriesPage } from './console/memories/memories.ts'
-import {
-  memoryDownload,
-  severalDownload,
-  severalForm,
-  undoForm,
-} from './console/memories/several.ts'
+import { undoForm } from './console/memories/undo.ts'
 import { comparePage } from './console/memory/compare.ts'
 import { resolveForm } from './console/memory/conflict.ts'
 import { createForm, createPage, editForm, editPage, restoreForm } from './console/memory/edit.ts'

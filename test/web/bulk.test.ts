@@ -1,6 +1,18 @@
 /** What is done with all memories that match: all of them, said exactly, and taken back exactly. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { appBeside, ask, engines, inGroups, openService, type TestService } from '../harness.ts'
+import { problem } from '../../src/errors.ts'
+import {
+  type Answer,
+  appBeside,
+  ask,
+  embedded,
+  engines,
+  inGroups,
+  openService,
+  type TestService,
+  write,
+} from '../harness.ts'
+import { fieldsIn, insideOf, textIn } from './markup.ts'
 import { type Operator, openConsole } from './operator.ts'
 
 const UNLIMITED = { WRITES_PER_MINUTE: '0', READS_PER_MINUTE: '0', CONTROLS_PER_MINUTE: '0' }
@@ -46,6 +58,9 @@ describe.each(engines)('all that match on $name', (engine) => {
     expect(text).toContain('All that match, on every page, up to the 1,000 best</label>')
   })
 
+  const askFor = (app: Parameters<typeof ask>[0], list: string) =>
+    send(app, many, '/download', { all: 'yes', list })
+
   test('are found by their keys and versions, without a text', async () => {
     const asked: unknown[] = []
     const app = appBeside(service, {
@@ -54,14 +69,223 @@ describe.each(engines)('all that match on $name', (engine) => {
         return service.store.listMemories(identity, query)
       },
     })
-    const fields = new URLSearchParams({ all: 'yes', list: 'prefix=log.' })
-    const { status } = await ask(app, 'POST', `${many.agent}/memories/download`, {
-      body: fields.toString(),
-      headers: {
-        cookie: many.cookie.replace('Cookie: ', ''),
-        'content-type': 'application/x-www-form-urlencoded',
-      },
-    })
+    const { status } = await askFor(app, 'prefix=log.')
     expect([status, new Set(asked), asked.length < 5]).toEqual([200, new Set([false]), true])
   })
+})
+
+const followed = async (who: Operator, { headers }: Answer): Promise<Answer> =>
+  who.get(headers.get('location') ?? '')
+
+const formWith = (page: string, words: string) =>
+  fieldsIn(insideOf(page, 'form').find((each) => each.includes(words)) ?? '')
+
+const noteIn = (page: string): string =>
+  textIn(/<div class="note[^"]*" role="status">(.*?)<\/form>/s.exec(page)?.[1] ?? '')
+    .replace(/\s+/g, ' ')
+    .trim()
+
+const change = (who: Operator, fields: Readonly<Record<string, string>>, below = '') =>
+  who.post(`${who.agent}/memories${below}`, fields)
+
+const countOf = async (service: TestService, { born }: Operator): Promise<unknown> =>
+  (await service.call('GET', '/api/agents/me', { token: born.token })).body.memoryCount
+
+describe.each(engines)('an action on all that match, on $name', (engine) => {
+  let service: TestService
+  beforeAll(async () => {
+    service = await openService(engine, UNLIMITED)
+  })
+  afterAll(() => service.close())
+
+  const someone = async (count: number): Promise<Operator> => {
+    const who = await openConsole(service)
+    await fill(service, who.born.token, keysOf('log.', count))
+    await fill(service, who.born.token, ['plan'])
+    return who
+  }
+  const asked = async (who: Operator, verb: string, list = 'prefix=log.') =>
+    change(who, { all: 'yes', do: verb, list })
+
+  test('asks with its number, does all of it, says so, and is taken back whole', async () => {
+    const who = await someone(2_520)
+    const question = await asked(who, 'delete')
+    expect(question.status).toBe(200)
+    expect(insideOf(question.text, 'button')).toContain('Delete 2,520 memories')
+    expect(await countOf(service, who)).toBe(2_521)
+    const list = await followed(who, await change(who, formWith(question.text, 'Delete 2,520')))
+    expect(noteIn(list.text)).toContain('Deleted 2,520 memories.')
+    expect(await countOf(service, who)).toBe(1)
+    await write(service, who.born.token, 'log.0007', 'anew')
+    await write(service, who.born.token, 'log.0008', 'anew')
+    const again = `/api/agents/me/memory?key=log.0008&expectedVersion=3`
+    await service.call('DELETE', again, { token: who.born.token })
+    const undone = await change(who, formWith(list.text, 'Undo'), '/undo')
+    expect(noteIn(undone.text)).toBe(
+      'Restored 2,518 of 2,520 memories.2 memories left as they are: “log.0007” was written in the meantime. “log.0008” is not there any more.',
+    )
+    expect(await countOf(service, who)).toBe(2_520)
+    expect(await who.stored('log.0007')).toMatchObject({ text: 'anew', version: 3 })
+    expect(await who.stored('log.2519')).toMatchObject({ text: 'x', version: 3 })
+  })
+
+  test('asks again where the number changed, and does nothing', async () => {
+    const who = await someone(3)
+    const form = formWith((await asked(who, 'delete')).text, 'Delete 3')
+    await write(service, who.born.token, 'log.more', 'x')
+    const { status, text } = await change(who, form)
+    expect([status, insideOf(text, 'button').includes('Delete 4 memories')]).toEqual([409, true])
+    expect(textIn(text)).toContain('There were 3 when you were asked, and there are 4 now.')
+    expect(await countOf(service, who)).toBe(5)
+    expect((await change(who, formWith(text, 'Delete 4'))).status).toBe(303)
+    expect(await countOf(service, who)).toBe(1)
+  })
+
+  test.each(['delete', 'pin', 'protect'])('sent twice, %s is done once', async (verb) => {
+    const who = await someone(130)
+    const form = formWith((await asked(who, verb)).text, '130 memories')
+    const sent = await Promise.all([change(who, form), change(who, form)])
+    const [done, refused] = sent.toSorted((one, other) => one.status - other.status)
+    const to = done?.headers.get('location') ?? ''
+    expect(to).toMatch(new RegExp(`did=${verb}~\\d+~\\d+~130~0$`))
+    expect([refused?.status, refused?.text.includes('Nothing was changed this time')]).toEqual([
+      409,
+      true,
+    ])
+    expect((await change(who, form)).status).toBe(409)
+    const { status, headers } = await change(who, { did: to.split('did=')[1] ?? '' }, '/undo')
+    expect([status, headers.get('location')]).toEqual([303, expect.stringMatching(/~0~0~130~0$/)])
+    const pinned = await who.get(`${who.agent}/memories?pinned=yes`)
+    expect(pinned.text).toContain('Nothing is pinned.')
+    expect(await who.stored('log.0129')).toMatchObject({ text: 'x' })
+  })
+
+  test('leaves what is so already, and its Undo leaves that too', async () => {
+    const who = await someone(120)
+    await change(who, { 'memory.log.0001': '1', do: 'pin' })
+    await change(who, { 'memory.log.0002': '1', do: 'protect' })
+    for (const [verb, words, back] of [
+      ['pin', 'Pinned', 'Unpinned 119 memories.'],
+      ['protect', 'Protected', 'Unprotected 119 memories.'],
+    ] as const) {
+      const form = formWith((await asked(who, verb)).text, '120 memories')
+      const list = await followed(who, await change(who, form))
+      expect(noteIn(list.text)).toContain(
+        `${words} 119 memories. 1 was ${words.toLowerCase()} already.`,
+      )
+      const undone = await followed(who, await change(who, formWith(list.text, 'Undo'), '/undo'))
+      expect(noteIn(undone.text)).toBe(back)
+    }
+    expect(await who.stored('log.0001')).toMatchObject({ metadata: { pinned: true }, version: 2 })
+    const { text } = await who.get(`${who.agent}/memory?key=log.0002`)
+    expect(text).toContain('value="unprotect">Unprotect<')
+  })
+
+  test('is taken back only where the operator did it, whatever others did meanwhile', async () => {
+    const who = await someone(3)
+    const form = formWith((await asked(who, 'delete')).text, 'Delete 3')
+    const app = appBeside(service, {
+      async changeMemories(identity, changes, now, bound) {
+        const gone = `/api/agents/me/memory?key=plan&expectedVersion=1`
+        await service.call('DELETE', gone, { token: who.born.token })
+        return service.store.changeMemories(identity, changes, now, bound)
+      },
+    })
+    const done = await send(app, who, '', form)
+    const list = await followed(who, done)
+    await change(who, formWith(list.text, 'Undo'), '/undo')
+    expect(await countOf(service, who)).toBe(3)
+    expect(await who.stored('plan')).toBeUndefined()
+  })
+
+  test('says exactly what was done before an error, and can be taken back so far', async () => {
+    const who = await someone(250)
+    const form = formWith((await asked(who, 'delete')).text, 'Delete 250')
+    let batches = 0
+    const app = appBeside(service, {
+      changeMemories(identity, changes, now, bound) {
+        if (++batches > 2) throw problem('storage_full')
+        return service.store.changeMemories(identity, changes, now, bound)
+      },
+    })
+    const { status, text } = await send(app, who, '', form)
+    expect(status).toBe(503)
+    expect(noteIn(text)).toContain('Deleted 200 of 250 memories.')
+    expect(noteIn(text)).toContain('Then it stopped, and the rest is as it was:')
+    expect(await countOf(service, who)).toBe(51)
+    await change(who, formWith(text, 'Undo'), '/undo')
+    expect(await countOf(service, who)).toBe(251)
+  })
+
+  test('goes in batches, and says which were written between two of them', async () => {
+    const who = await someone(250)
+    const form = formWith((await asked(who, 'unpin')).text, 'Unpin 250')
+    expect(Object.keys(form).toSorted()).toEqual(['all', 'do', 'list', 'number', 'turn'])
+    const removal = formWith((await asked(who, 'delete')).text, 'Delete 250')
+    const sizes: number[] = []
+    const app = appBeside(service, {
+      async changeMemories(identity, changes, now, bound) {
+        sizes.push(changes.length)
+        if (sizes.length === 2) await write(service, who.born.token, 'log.0240', 'late', 1)
+        return service.store.changeMemories(identity, changes, now, bound)
+      },
+    })
+    const { status, text } = await send(app, who, '', removal)
+    expect([status, sizes]).toEqual([200, [100, 100, 50, 49]])
+    expect(noteIn(text)).toContain(
+      'Deleted 249 of 250 memories. The versions are kept: you and the agent can restore them.1 memory left as it is: “log.0240” was written in the meantime.',
+    )
+    expect(await who.stored('log.0240')).toMatchObject({ text: 'late' })
+  })
+})
+
+/** As a browser of theirs sends it to another app on the same home. */
+const send = (
+  app: Parameters<typeof ask>[0],
+  { agent, cookie }: Operator,
+  below: string,
+  fields: Readonly<Record<string, string>>,
+) =>
+  ask(app, 'POST', `${agent}/memories${below}`, {
+    body: new URLSearchParams(fields).toString(),
+    headers: {
+      accept: 'text/html',
+      cookie: cookie.replace('Cookie: ', ''),
+      'content-type': 'application/x-www-form-urlencoded',
+    },
+  })
+
+test('what needs more than one batch empties the budget, and is done', async () => {
+  const bounded = await openService(embedded, { WRITES_PER_MINUTE: '130' })
+  const who = await openConsole(bounded)
+  await fill(bounded, who.born.token, keysOf('a', 130))
+  const question = await change(who, { all: 'yes', do: 'delete' })
+  const form = formWith(question.text, 'Delete 130')
+  const counted = await change(who, form)
+  expect([counted.status, await countOf(bounded, who)]).toEqual([303, 0])
+  expect((await change(who, { all: 'yes', do: 'delete' })).status).toBe(429)
+  await bounded.close()
+})
+
+test('where nothing matches, that is said', async () => {
+  const service = await openService(embedded, UNLIMITED)
+  const who = await openConsole(service)
+  const { status, text } = await change(who, { all: 'yes', do: 'delete', list: 'prefix=none' })
+  expect([status, text.includes('<p>No memory matches.')]).toEqual([400, true])
+  await service.close()
+})
+
+test('several protected by hand: an error says what was done before it', async () => {
+  const service = await openService(embedded, UNLIMITED)
+  const who = await openConsole(service)
+  await fill(service, who.born.token, ['a', 'c'])
+  const three = { 'memory.a': '1', 'memory.b': '1', 'memory.c': '1', do: 'protect' }
+  const { status, text } = await change(who, three)
+  expect([status, noteIn(text)]).toEqual([
+    200,
+    expect.stringContaining(
+      'Protected 2 of 3 memories.1 memory left as it is: “b” is not there any more.',
+    ),
+  ])
+  await service.close()
 })

@@ -2,7 +2,7 @@
 const AFTER_MS = 150
 
 /** In the list that was there before, and notes about what was done there. */
-const PLACES = ['after', 'until', 'before', 'deleted', 'rolled']
+const PLACES = ['after', 'until', 'before', 'deleted', 'did', 'rolled']
 
 const form = document.querySelector<HTMLFormElement>('form[data-finds]')
 const list = document.getElementById(form?.dataset.finds ?? '')

@@ -2,8 +2,9 @@
 import { html } from 'hono/html'
 import { z } from 'zod'
 import type { Problem } from '../../../errors.ts'
-import type { Answer } from '../../../http/call.ts'
+import { type Answer, redirect } from '../../../http/call.ts'
 import type { Sent } from '../../../pipeline/guards/form.ts'
+import { noteRefusal } from '../../../pipeline/problem.ts'
 import { hidden, refusalNote, type Typed, untouched } from '../../layout/fields.ts'
 import { type Html, nothing } from '../../layout/page.ts'
 import { note } from '../../layout/parts.ts'
@@ -12,18 +13,15 @@ import { plural } from '../../layout/words.ts'
 import { showAgentPage } from '../agent-page.ts'
 import { agentPage } from '../endpoints.ts'
 import type { AgentVisit, Workspace } from '../workspace.ts'
+import { actionIn, actionNote, didPath, type Known } from './action.ts'
 import type { Chosen } from './chosen.ts'
 import { finder, findPane, list, newButton } from './list-pane.ts'
-import { deletedPath, type Listing, listingIn, listingQuery, listPath, queryOf } from './listing.ts'
-
-/** Named in an address, to be undone at once. */
-const UNDONE_AT_ONCE = 100
+import { type Listing, listingIn, listingQuery, listPath, queryOf } from './listing.ts'
 
 const DELETED = /^([\w.-]{1,100})~(\d{1,15})$/
 
-/** The list, with a note that undoes the deletion; after many, the page of what was deleted. */
+/** The list, with a note that undoes the deletion of these few. */
 export function afterDelete(agentId: string, gone: readonly Chosen[], listing: Listing): string {
-  if (gone.length > UNDONE_AT_ONCE) return deletedPath(agentId)
   const path = listPath(agentId, listing)
   const deleted = gone.map(({ key, version }) => `${key}~${version}`).join(',')
   return `${path}${path.includes('?') ? '&' : '?'}deleted=${deleted}`
@@ -51,10 +49,11 @@ ${gone.map(({ key, version }) => hidden(`memory.${key}`, version))}${hidden('lis
   )
 
 const NONE_CHOSEN = 'Select at least one memory first.'
+const NONE_MATCHES = 'No memory matches.'
 
 const refused = (typed: Typed): Html =>
   typed.refusal?.code === 'invalid_body'
-    ? note('bad', html`<p>${NONE_CHOSEN}</p>`)
+    ? note('bad', html`<p>${typed.values.all === 'yes' ? NONE_MATCHES : NONE_CHOSEN}</p>`)
     : refusalNote(typed)
 
 interface Shown {
@@ -62,13 +61,15 @@ interface Shown {
   readonly typed?: Typed
   /** The memories that were just deleted, from the query. */
   readonly deleted?: string | undefined
+  /** What was just done with many. */
+  readonly done?: Known | undefined
 }
 
 /** The page, also with the errors of its forms. */
 async function showMemories(
   visit: AgentVisit,
   workspace: Workspace,
-  { listing, typed = untouched, deleted }: Shown,
+  { listing, typed = untouched, deleted, done }: Shown,
 ): Promise<Answer> {
   const { agentId } = visit.identity
   const { agent, pane } = await findPane(visit, workspace, listing)
@@ -76,12 +77,12 @@ async function showMemories(
   return showAgentPage(visit, workspace, {
     tab: 'memories',
     title: 'Memories',
-    status: typed.refusal?.status ?? 200,
+    status: (typed.refusal ?? done?.outcome.stopped)?.status ?? 200,
     scripts: ['find', 'submit'],
     agent,
     body: html`<h1 class="away">Memories</h1>
 ${refused(typed)}
-${gone.length > 0 ? undoNote(agentId, gone, listing) : nothing}
+${gone.length > 0 ? undoNote(agentId, gone, listing) : nothing}${done ? actionNote(agentId, done, listing) : nothing}
 <div class="whole-list">${finder(agentId, listing, newButton(agentId, listing))}
 ${list(pane)}</div>`,
   })
@@ -95,16 +96,31 @@ export const showListAgain = (
 ): Promise<Answer> =>
   showMemories(visit, workspace, {
     listing: listingIn(visit.sent.list),
-    typed: { values: {}, refusal },
+    typed: { values: visit.sent, refusal },
   })
+
+/** The list, which says what was done: at its own address, unless something was not. */
+export async function showDone(
+  visit: AgentVisit & Sent,
+  workspace: Workspace,
+  done: Known,
+): Promise<Answer> {
+  const { call, identity, sent } = visit
+  const { left, stopped } = done.outcome
+  const listing = listingIn(sent.list)
+  if (stopped) noteRefusal(call, stopped)
+  return left > 0 || stopped
+    ? showMemories(visit, workspace, { listing, done })
+    : redirect(call, didPath(identity.agentId, done, listing))
+}
 
 export const memoriesPage = agentPage({
   operationId: 'consoleMemories',
   path: `${agentPath(':agent')}/memories`,
-  query: listingQuery.extend({ deleted: z.string().optional() }),
+  query: listingQuery.extend({ deleted: z.string().optional(), did: z.string().optional() }),
   errors: ['overloaded'],
   handle(visit, workspace) {
-    const { deleted, ...listing } = visit.query
-    return showMemories(visit, workspace, { listing, deleted })
+    const { deleted, did, ...listing } = visit.query
+    return showMemories(visit, workspace, { listing, deleted, done: actionIn(did) })
   },
 })
