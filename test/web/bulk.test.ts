@@ -1,4 +1,5 @@
 /** What is done with all memories that match: all of them, said exactly, and taken back exactly. */
+import { setImmediate } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { problem } from '../../src/errors.ts'
 import {
@@ -71,6 +72,62 @@ describe.each(engines)('all that match on $name', (engine) => {
     })
     const { status } = await askFor(app, 'prefix=log.')
     expect([status, new Set(asked), asked.length < 5]).toEqual([200, new Set([false]), true])
+  })
+
+  test('are downloaded as one export, which is read in batches and imported again', async () => {
+    const who = await openConsole(service)
+    await fill(service, who.born.token, keysOf('log.', 3_000), 'text')
+    const sizes: number[] = []
+    const turns = { taken: 0, running: true }
+    const app = appBeside(service, {
+      changeMemories(identity, changes, now, bound) {
+        sizes.push(changes.length)
+        return service.store.changeMemories(identity, changes, now, bound)
+      },
+    })
+    const others = (async () => {
+      for (; turns.running; turns.taken++) await setImmediate()
+    })()
+    const { status, headers, text } = await send(app, who, '/download', { all: 'yes' })
+    turns.running = false
+    await others
+    expect([status, sizes]).toEqual([200, Array.from({ length: 30 }, () => 100)])
+    expect(turns.taken).toBeGreaterThan(30)
+    expect(headers.get('content-disposition')).toContain('3000-memories-')
+    const next = await openConsole(service)
+    const imported = await service.call('POST', '/api/agents/me/import', {
+      token: next.born.operatorToken,
+      body: text,
+      headers: { 'content-type': 'application/json' },
+    })
+    expect([imported.status, await countOf(service, next)]).toEqual([200, 3_000])
+    expect(await next.stored('log.2999')).toMatchObject({ text: 'text' })
+  })
+
+  test('are downloaded once at a time, and not beyond an erasure', async () => {
+    const begun = Promise.withResolvers<void>()
+    const goOn = Promise.withResolvers<void>()
+    const app = appBeside(service, {
+      async changeMemories(identity, changes, now, bound) {
+        begun.resolve()
+        await goOn.promise
+        return service.store.changeMemories(identity, changes, now, bound)
+      },
+    })
+    const first = askFor(app, 'prefix=log.')
+    await begun.promise
+    const second = await askFor(app, 'prefix=log.')
+    expect([second.status, second.headers.get('retry-after')]).toEqual([429, '1'])
+    expect(textIn(second.text)).toContain('One export of an agent is sent at a time.')
+    await write(service, many.born.token, 'secret', 'x')
+    const erased = await service.call('POST', '/api/agents/me/memory/erase', {
+      token: many.born.operatorToken,
+      body: { key: 'secret', versions: 'all' },
+    })
+    expect(erased.status).toBe(200)
+    goOn.resolve()
+    const { status, text } = await first
+    expect([status, text.includes('"memories"')]).toEqual([503, false])
   })
 })
 
