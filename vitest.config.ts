@@ -1,3 +1,4 @@
+import { randomInt } from 'node:crypto'
 import { defaultExclude, defineConfig } from 'vitest/config'
 import { keepDatabasesInMemory } from './test/files.ts'
 import SlowFirst, { SLOW } from './test/order.ts'
@@ -39,6 +40,8 @@ export default defineConfig(({ mode }) => {
   const run = isRun(mode) ? mode : 'test'
   const { include = ['test/**/*.test.ts'], exclude } = runs[run]
   keepDatabasesInMemory()
+  // What random tests draw from; one run after the other draws the same.
+  process.env.TEST_SEED ??= String(run === 'hunt' ? randomInt(2 ** 31) : 47)
   // Each store starts a thread, and each thread loads the same files.
   process.env.NODE_COMPILE_CACHE ??= `${import.meta.dirname}/node_modules/.cache/compiled`
   return {
@@ -49,6 +52,7 @@ export default defineConfig(({ mode }) => {
       // Node loads TypeScript by itself, three times as fast, and keeps what it compiled.
       experimental: { viteModuleRunner: false },
       provide: { run },
+      setupFiles: ['test/seed.ts'],
       globalSetup: ['test/postgres/setup.ts', 'test/process/bundle.ts'],
       sequence: { sequencer: SlowFirst },
       pool: 'forks',

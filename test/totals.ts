@@ -36,6 +36,7 @@ export default class TotalsReporter implements Reporter {
     const [passed, failed, skipped] = addedUp([ran ?? 0, allFailed, left ?? 0])
     const tail = skipped ? `, ${skipped} skipped` : ''
     process.on('exit', () => {
+      process.stdout.write(`Random tests: TEST_SEED=${process.env.TEST_SEED}\n`)
       process.stdout.write(`${passed} passed, ${failed} failed${tail}\n`)
     })
   }

@@ -1,5 +1,5 @@
 /** What a writer that is tried at random does next to what it knows of a key. */
-import { randomInt } from 'node:crypto'
+import { dice } from '../seed.ts'
 import type { Change, Read } from './operations.ts'
 import type { Asked, Recorder } from './recorder.ts'
 
@@ -20,7 +20,9 @@ const TO_SOMETHING: readonly Kind[] = [
   ...(['edit', 'edit', 'delete', 'delete', 'restore'] as const),
 ]
 
-export const pick = <T>(items: readonly T[]): T => items[randomInt(items.length)] as T
+const roll = dice()
+
+export const pick = <T>(items: readonly T[]): T => items[roll(items.length)] as T
 
 /** Of no more than is known; `payload` is one that nobody else sends. */
 export function chooseChange(
@@ -30,7 +32,7 @@ export function chooseChange(
 ): Asked {
   const kind = pick(current > 0 ? TO_SOMETHING : TO_NOTHING)
   const at = { key, expectedVersion: current }
-  if (kind === 'restore' && highest > 0) return { kind, ...at, version: randomInt(highest) + 1 }
+  if (kind === 'restore' && highest > 0) return { kind, ...at, version: roll(highest) + 1 }
   if (kind === 'delete') return { kind, ...at }
   if (kind === 'edit' && text) {
     return { kind, key, old: text, payload, ...(payload.length % 2 && at) }

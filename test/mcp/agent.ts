@@ -10,17 +10,6 @@ export interface Truth {
 /** Each key's texts by version; undefined of a delete. */
 export type Past = Map<string, (string | undefined)[]>
 
-/** Small, and the same for a seed: mulberry32. */
-export function dice(seed: number): (sides: number) => number {
-  let state = seed >>> 0
-  return (sides) => {
-    state = (state + 0x6d2b79f5) >>> 0
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1)
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61)
-    return ((mixed ^ (mixed >>> 14)) >>> 0) % sides
-  }
-}
-
 interface Outcome {
   readonly isError: boolean
   readonly value: Record<string, unknown>

@@ -1,9 +1,9 @@
 /** Fifty turns of an agent that half remembers what it wrote, beside another run of itself. */
-import { randomInt } from 'node:crypto'
 import type { Client } from '@modelcontextprotocol/client'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { embedded, openService, type TestService } from '../harness.ts'
-import { ask, current, dice, type Past, record } from './agent.ts'
+import { dice } from '../seed.ts'
+import { ask, current, type Past, record } from './agent.ts'
 import { connect, eras } from './clients.ts'
 
 const TURNS = 50
@@ -94,40 +94,32 @@ async function left(client: Client) {
   return { reads: limits.reads.left, writes: limits.writes.left }
 }
 
-const seed = randomInt(2 ** 31)
-
-test.each(eras)(
-  `a client of $version keeps its head for fifty turns, seed ${seed}`,
-  async ({ era }) => {
-    const roll = dice(seed)
-    const { token } = await service.birth()
-    const clients = [
-      await connect(service, token, era),
-      await connect(service, token, era),
-    ] as const
-    const past: Past = new Map()
-    const before = await left(clients[0])
-    const spent = { reads: 0, writes: 0 }
-    for (let turn = 0; turn < TURNS; turn++) {
-      const choice = roll(turns.length)
-      const key = KEYS[roll(KEYS.length)] ?? ''
-      await turns[choice]?.({ client: clients[roll(2) as 0 | 1], past, roll }, key, turn)
-      spent[choice === 4 ? 'reads' : 'writes']++
+test.each(eras)(`a client of $version keeps its head for fifty turns`, async ({ era }) => {
+  const roll = dice()
+  const { token } = await service.birth()
+  const clients = [await connect(service, token, era), await connect(service, token, era)] as const
+  const past: Past = new Map()
+  const before = await left(clients[0])
+  const spent = { reads: 0, writes: 0 }
+  for (let turn = 0; turn < TURNS; turn++) {
+    const choice = roll(turns.length)
+    const key = KEYS[roll(KEYS.length)] ?? ''
+    await turns[choice]?.({ client: clients[roll(2) as 0 | 1], past, roll }, key, turn)
+    spent[choice === 4 ? 'reads' : 'writes']++
+  }
+  // Each call cost what it is; the second look costs a read itself.
+  expect(await left(clients[0])).toEqual({
+    reads: before.reads - spent.reads - 1,
+    writes: before.writes - spent.writes,
+  })
+  const { value } = await ask(clients[1], 'list_memories', {})
+  const alive = KEYS.filter((key) => past.get(key)?.at(-1) !== undefined).toSorted()
+  expect((value.memories as { key: string }[]).map(({ key }) => key)).toEqual(alive)
+  for (const [key, texts] of past) {
+    for (const [at, kept] of texts.entries()) {
+      const { value, members } = await ask(clients[0], 'read_memory', { key, version: at + 1 })
+      if (kept === undefined) expect(members.code).toBe('version_not_found')
+      else expect(value.memory).toMatchObject({ text: kept, version: at + 1 })
     }
-    // Each call cost what it is; the second look costs a read itself.
-    expect(await left(clients[0])).toEqual({
-      reads: before.reads - spent.reads - 1,
-      writes: before.writes - spent.writes,
-    })
-    const { value } = await ask(clients[1], 'list_memories', {})
-    const alive = KEYS.filter((key) => past.get(key)?.at(-1) !== undefined).toSorted()
-    expect((value.memories as { key: string }[]).map(({ key }) => key)).toEqual(alive)
-    for (const [key, texts] of past) {
-      for (const [at, kept] of texts.entries()) {
-        const { value, members } = await ask(clients[0], 'read_memory', { key, version: at + 1 })
-        if (kept === undefined) expect(members.code).toBe('version_not_found')
-        else expect(value.memory).toMatchObject({ text: kept, version: at + 1 })
-      }
-    }
-  },
-)
+  }
+})

@@ -1,5 +1,4 @@
 /** Several real processes of the program on one database, and load that runs over all of them. */
-import { randomInt } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
 import { inject } from 'vitest'
 import type { TestDatabase } from '../harness.ts'
@@ -14,6 +13,7 @@ import {
 import { type Change, type Operation, versionMade } from '../history/operations.ts'
 import { type Recorder, recorder } from '../history/recorder.ts'
 import { cloneDatabase } from '../postgres/databases.ts'
+import { dice } from '../seed.ts'
 import { freshDirectory, type Server, serve } from './program.ts'
 
 /** Neither rates nor quotas are what most of these tests measure. */
@@ -26,6 +26,8 @@ const unlimited = {
   BIRTHS_PER_HOUR_PER_ADDRESS: '0',
   EVENTS_PER_AGENT: '0',
 }
+
+const roll = dice()
 
 /** As a client that was refused or not answered does: nodes without a database are not asked in vain. */
 const BACK_OFF_MS = 20
@@ -104,7 +106,7 @@ export function loadOn(
       const key = pick([...keys, PAIR[0]])
       const found = known.has(key) ? undefined : await record.read(key).catch(() => undefined)
       const knowledge = known.get(key) ?? (found ? knownFrom(found) : { current: 0, highest: 0 })
-      const payload = `${name}/${count++};`.repeat(randomInt(1, 200))
+      const payload = `${name}/${count++};`.repeat(1 + roll(199))
       const asked = chooseChange(key, knowledge, payload)
       const isPaired = key === PAIR[0]
       const made = await (isPaired ? changeBoth(record, asked, PAIR[1]) : record.change(asked))

@@ -5,6 +5,7 @@ import { wordsOf, wordsSought, wordsToFind } from '../../src/store/words.ts'
 import { openCounted } from '../counted.ts'
 import { times } from '../effort.ts'
 import { growth, NOT_QUADRATIC } from '../growth.ts'
+import { dice } from '../seed.ts'
 import { anyText, engineWords } from './engine-words.ts'
 
 const words = openCounted<typeof import('../../src/store/words.ts')>(
@@ -12,18 +13,17 @@ const words = openCounted<typeof import('../../src/store/words.ts')>(
 )
 afterAll(() => words.close())
 
-const seed = Number(process.env.WORDS_SEED ?? Date.now() % 2 ** 31)
-console.info(`words: WORDS_SEED=${seed}`)
-
 const texts = fc.array(anyText, { minLength: 1, maxLength: 20 })
 
-const runs = { seed, numRuns: times(500) }
+const runs = { numRuns: times(500) }
 
 /** Of the planes that are empty or private, one in so many. */
 const STRIDE = 251
 
 /** Of the others all; a short run asks of some, by chance. */
-const isChosen = (): boolean => Math.random() < times(1_000) / 1_000
+const roll = dice()
+
+const isChosen = (): boolean => roll(1_000) < times(1_000)
 
 const isAssigned = (c: number): boolean =>
   c < 0xd800 || (c > 0xdfff && c < 0x40000) || c >> 16 === 0xe

@@ -4,7 +4,6 @@
  * or not at all, and in no file once the process has started again where it is. `KILL_CYCLES` sets
  * how often.
  */
-import { randomInt } from 'node:crypto'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { afterEach, expect, test } from 'vitest'
@@ -13,6 +12,7 @@ import { birth, eraseMemory, type Tokens, writeMemory } from '../process/calls.t
 import { type Keeping, keepings } from '../process/databases.ts'
 import { dropDatabases } from '../process/nodes.ts'
 import { cleanUp, type Server, serve } from '../process/program.ts'
+import { dice } from '../seed.ts'
 import { bytesIn, found, newMark } from '../store/erasing.ts'
 
 const CYCLES = Number(process.env.KILL_CYCLES ?? times(10))
@@ -25,6 +25,8 @@ const env = {
   CONTROLS_PER_MINUTE: '0',
   BIRTHS_PER_HOUR_PER_ADDRESS: '0',
 }
+
+const roll = dice()
 
 afterEach(async () => {
   await cleanUp()
@@ -47,7 +49,7 @@ async function fill({ url }: Server, { token }: Tokens): Promise<Written> {
     const marks = Array.from({ length: VERSIONS }, newMark)
     written.set(key, marks)
     for (const [expectedVersion, mark] of marks.entries()) {
-      await writeMemory(url, token, { key, text: mark.repeat(randomInt(1, 900)), expectedVersion })
+      await writeMemory(url, token, { key, text: mark.repeat(1 + roll(899)), expectedVersion })
     }
   })
   await Promise.all(ways)
@@ -57,7 +59,7 @@ async function fill({ url }: Server, { token }: Tokens): Promise<Written> {
 /** Ends with the process. */
 async function writeOn({ url }: Server, { token }: Tokens): Promise<void> {
   for (let n = 0; ; n++) {
-    const write = { key: `n.${n}`, text: 'x'.repeat(randomInt(1, 9_000)), expectedVersion: 0 }
+    const write = { key: `n.${n}`, text: 'x'.repeat(1 + roll(8_999)), expectedVersion: 0 }
     await writeMemory(url, token, write)
   }
 }
@@ -97,11 +99,11 @@ test.each(['sqlite', 'postgres'] as const)(
       all.push(...[...written.values()].flat())
       const noise = writeOn(server, await birth(server.url)).catch(() => {})
       const keys = [...written]
-      const before = keys.splice(0, randomInt(1, KEYS.length / 2))
+      const before = keys.splice(0, 1 + roll(KEYS.length / 2 - 1))
       await eraseInTurn(server, home, before, answered)
       const erasing = eraseInTurn(server, home, keys, answered).catch(() => {})
       // The moment is what is random here; there is nothing to wait for.
-      await setTimeout(randomInt(20))
+      await setTimeout(roll(20))
       await server.kill('SIGKILL')
       await Promise.all([noise, erasing])
       expect(found(answered, inFiles(await contentOf(keeping)))).toEqual([])

@@ -3,7 +3,6 @@
  * make batches, protect and roll back: nothing acknowledged is lost, nothing is torn, log and versions agree, and the next
  * process is ready with its start. `KILL_CYCLES` sets how often (10).
  */
-import { randomInt } from 'node:crypto'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { setTimeout } from 'node:timers/promises'
@@ -26,6 +25,7 @@ import { ask } from '../http/ask.ts'
 import { birth } from '../process/calls.ts'
 import { eventsOf, faultsOfLog, halves } from '../process/log.ts'
 import { cleanUp, freshDirectory, type Server, serve } from '../process/program.ts'
+import { dice } from '../seed.ts'
 
 const CYCLES = Number(process.env.KILL_CYCLES ?? 10)
 const WRITERS = 16
@@ -55,9 +55,11 @@ const env = {
 
 afterEach(cleanUp)
 
+const roll = dice()
+
 /** Unique, and long enough to span pages, so that half of one would show. */
 const payloadOf = (writer: number, count: number): string =>
-  `${writer}/${count};`.repeat(randomInt(1, 800))
+  `${writer}/${count};`.repeat(1 + roll(799))
 
 interface Hand {
   readonly record: Recorder
@@ -76,7 +78,7 @@ async function changeOf(hand: Hand, asked: Asked) {
     if (versionMade(made) !== undefined) unseen.delete('erase')
     return made
   }
-  if (key === GUARDED) await record.protect(operator, key, randomInt(4) === 0)
+  if (key === GUARDED) await record.protect(operator, key, roll(4) === 0)
   if (key === left && kind === 'restore') return rollBack(hand, asked)
   return key === left ? changeBoth(record, asked, right) : record.change(asked)
 }
@@ -121,7 +123,7 @@ async function killUnderLoad(
 ): Promise<void> {
   const from = hand.record.history.length
   const { promise: enough, resolve } = Promise.withResolvers<void>()
-  let left = randomInt(WRITERS, 10 * WRITERS)
+  let left = WRITERS + roll(9 * WRITERS)
   const answered = () => {
     left -= 1
     if (left <= 0 && (!isLast || hand.unseen.size === 0)) resolve()
@@ -129,7 +131,7 @@ async function killUnderLoad(
   const changing = writers.map((writer) => changeUntilLost({ ...hand, writer }, from, answered))
   await enough
   // Into whatever is done then: the moment is what is random here, there is nothing to wait for.
-  await setTimeout(randomInt(20))
+  await setTimeout(roll(20))
   await server.kill('SIGKILL')
   await Promise.all(changing)
 }

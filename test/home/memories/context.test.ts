@@ -8,9 +8,6 @@ import { expectProblem, pointersOf } from '../../problem.ts'
 
 const path = '/api/agents/me/context'
 
-const seed = Number(process.env.CONTEXT_SEED ?? Date.now() % 2 ** 31)
-console.info(`context: CONTEXT_SEED=${seed}`)
-
 interface Shown {
   readonly key: string
 }
@@ -266,7 +263,7 @@ describe('the context', () => {
         expect(context.leftOut.memories).toBe(order.length - context.changes.length)
         expect(context.leftOut.purpose).toBe(context.profile.purpose === undefined)
       }),
-      { seed, numRuns: 60 },
+      { numRuns: 60 },
     )
   })
 

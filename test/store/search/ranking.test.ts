@@ -8,10 +8,7 @@ import { tokensOf } from '../../../src/store/search/tokens.ts'
 import { foldedCharacters, wordsOf } from '../../../src/store/words.ts'
 import { anyText } from '../engine-words.ts'
 
-const seed = Number(process.env.SEARCH_SEED ?? Date.now() % 2 ** 31)
-console.info(`search: SEARCH_SEED=${seed}`)
-
-const runs = { seed, numRuns: 500 }
+const runs = { numRuns: 500 }
 
 type Kept = Partial<IndexedMemory>
 
