@@ -11,7 +11,7 @@ import { type Contestant, costed, type Running } from './contestant.ts'
 
 const at = (name: string): string => fileURLToPath(new URL(name, import.meta.url))
 
-const pythonOf = (path: string) => environmentOf(path, 'python-bench', at('libraries.txt'))
+const pythonOf = (path: string) => environmentOf(path, at('libraries.txt'))
 
 async function start(library: string, directory: string): Promise<Running> {
   const { python } = await pythonOf(findPython() ?? '')

@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { rmSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import { inject } from 'vitest'
+import { expect, inject } from 'vitest'
 import type { Patience } from '../../src/http/server.ts'
 import { directoryOnDisk } from '../files.ts'
 
@@ -128,6 +128,13 @@ export function launch(options: Launch): Program {
     () => running.delete(launched),
   )
   return launched
+}
+
+/** What it prints; fails with all of it if it ended otherwise than well. */
+export async function printed(options: Launch): Promise<string> {
+  const { code, output, stdout } = await launch(options).ended
+  expect(code, output).toBe(0)
+  return stdout
 }
 
 /** Starts the program and waits until it listens. */

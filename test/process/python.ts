@@ -34,37 +34,43 @@ export function findPython(): string | undefined {
   return undefined
 }
 
+export const folder = join(root, 'clients/python')
+
+/** What is installed together, with the hash of each. */
+export const lockOf = (name: 'tests' | 'build'): string => join(folder, 'locked', `${name}.txt`)
+
 export interface Environment {
   readonly python: string
-  /** Packages for pip, which need no network. */
-  readonly wheels: string
+  /** The directory, for caches too. */
+  readonly place: string
+  /** What is imported is compiled there; nothing is left beside the sources. */
+  readonly env: { readonly PYTHONPYCACHEPREFIX: string }
 }
 
-/**
- * An environment with what a file locks, and what another one locks as packages beside it. Made
- * once, and again when either changes.
- */
-export async function environmentOf(
-  python: string,
-  name: string,
-  installed: string,
-  kept?: string,
-): Promise<Environment> {
-  const locked = kept === undefined ? [installed] : [installed, kept]
-  const sources = [python, ...locked.map((path) => readFileSync(path, 'utf8'))]
-  const id = createHash('sha256').update(sources.join('\n')).digest('hex').slice(0, 16)
-  const all = join(root, 'node_modules/.cache', name)
-  const place = join(all, id)
-  const made = { python: join(place, 'bin/python'), wheels: join(place, 'wheels') }
+const PIP = ['-m', 'pip', '--disable-pip-version-check', '--quiet']
+
+/** An environment with what a file locks, made once, and again when that changes. */
+export async function environmentOf(python: string, lock: string): Promise<Environment> {
+  const id = createHash('sha256')
+    .update(`${python}\n${readFileSync(lock, 'utf8')}`)
+    .digest('hex')
+  const place = join(root, 'node_modules/.cache/python', id.slice(0, 16))
+  const env = { PYTHONPYCACHEPREFIX: join(place, 'compiled') }
+  const made = { python: join(place, 'bin/python'), place, env }
   const whole = join(place, 'whole')
   if (existsSync(whole)) return made
-  rmSync(all, { recursive: true, force: true })
-  const pip = (...args: readonly string[]) =>
-    run(made.python, ['-m', 'pip', '--disable-pip-version-check', '--quiet', ...args])
+  rmSync(place, { recursive: true, force: true })
   await run(python, ['-m', 'venv', place])
-  await pip('install', '--require-hashes', '--no-deps', '-r', installed)
-  const only = ['--require-hashes', '--no-deps', '--only-binary', ':all:']
-  if (kept !== undefined) await pip('download', ...only, '-d', made.wheels, '-r', kept)
+  const locked = ['--require-hashes', '--no-deps', '--no-compile', '-r', lock]
+  await run(made.python, [...PIP, 'install', ...locked])
   writeFileSync(whole, '')
   return made
+}
+
+/** Files of packages that a file locks, for a pip that reaches no network. */
+export async function wheelsOf({ python, place }: Environment, lock: string): Promise<string> {
+  const wheels = join(place, 'wheels')
+  const only = ['--require-hashes', '--no-deps', '--only-binary', ':all:']
+  await run(python, [...PIP, 'download', ...only, '-d', wheels, '-r', lock])
+  return wheels
 }
