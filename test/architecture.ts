@@ -163,7 +163,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   'store/open': ['store/port', 'store/sqlite', 'store/postgres'],
   'store/at-rest': ['store/open', 'store/port', 'store/sqlite', 'store/postgres'],
   'store/folder-state': [],
-  'store/move': ['store/port', 'store/sqlite', 'store/postgres'],
+  'store/move': ['store/port', 'store/rows', 'store/schema', 'store/sqlite', 'store/postgres'],
   'store/answers': ['store/port'],
   'store/change': ['store/answers', 'store/occurrences', 'store/port'],
   'store/occurrences': [],

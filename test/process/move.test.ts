@@ -16,7 +16,7 @@ import {
 import { at } from '../postgres/databases.ts'
 import { checkChain } from '../store/chained.ts'
 import { newQuery } from '../store/fixture.ts'
-import { dropDatabases, freshDatabase } from './nodes.ts'
+import { dropDatabases, freshDatabase, startNode } from './nodes.ts'
 import { cleanUp, freshDirectory, launch, serve } from './program.ts'
 
 afterEach(async () => {
@@ -238,6 +238,19 @@ test.each(ways)(
     expect(moved.output).toMatch(/Every token keeps working/)
     expect(moved.code).toBe(0)
 
+    const back = sourceUrl()
+    const returned = await runMove(to, back)
+    expect(returned.output).toMatch(/log +66 {2}[0-9a-f]{16}/)
+    expect(returned).toMatchObject({ code: 0, stdout: moved.stdout })
+    const there = await openService(on(back), unlimited)
+    expect(await everything(there, filled)).toEqual(asked)
+    expect(await everythingKept(there, filled.plain.token)).toEqual(kept)
+    expect((await write(there, filled.plain.token, 'key.4', 'on', 1)).status).toBe(200)
+    const music = { ai_identity: 'Echo', seeking: ['музика'] }
+    const found = await there.call('POST', '/api/resonance', { body: music })
+    expect(found.body.resonances).toMatchObject([{ text: 'Музика сфер' }])
+    await there.close()
+
     const after = await openService(on(to), unlimited)
     expect(await everything(after, filled)).toEqual(asked)
     expect(await everythingKept(after, filled.plain.token)).toEqual(kept)
@@ -293,6 +306,71 @@ test('both engines count the same of a home whose first events and versions are 
   expect(before).toMatchObject({ agents: 1, memories: 70, events: 18 })
   await runMove(from, to)
   expect(await countsIn(to)).toEqual(before)
+})
+
+test('a home of PostgreSQL with an import, and with events and versions gone, arrives sound', async () => {
+  const [to, { url: from }] = [sourceUrl(), await freshDatabase()]
+  const limits = { ...unlimited, EVENTS_PER_AGENT: '80', VERSIONS_PER_MEMORY: '3' }
+  const source = await openService(on(from), limits)
+  const [old, born] = [await source.birth(), await source.birth()]
+  for (const [at, text] of ['one', 'two', 'three'].entries()) {
+    await write(source, old.token, 'brought', text, at)
+    await write(source, old.token, 'changed', text, at)
+  }
+  const call = (token: string, path: string, body: unknown) =>
+    source.call('POST', `/api/agents/me/${path}`, { token, body })
+  await write(source, born.token, 'changed', 'mine')
+  const whole = { token: old.token }
+  const { text } = await source.call('GET', '/api/agents/me/export?history=true', whole)
+  await source.call('POST', '/api/agents/me/import?onConflict=replace', {
+    token: born.operatorToken,
+    headers: { 'content-type': 'application/json' },
+    body: text,
+  })
+  await write(source, born.token, 'brought', 'four', 3)
+  for (let n = 0; n < 200; n++) {
+    await write(source, born.token, `key.${n % 40}`, `${n}`, Math.floor(n / 40))
+  }
+  const rename = { from: 'key.1', to: 'renamed', expectedVersion: 5 }
+  await call(born.token, 'batch', { operations: [{ rename }] })
+  await call(born.operatorToken, 'memory/erase', { key: 'key.2', versions: [4] })
+  const exported = async (service: TestService) => {
+    const { body } = await service.call('GET', '/api/agents/me/export?history=true', born)
+    // The first of them is an event in the second.
+    const events = (body.events as { type: string }[]).filter(({ type }) => type !== 'export')
+    return { ...body, exportedAt: undefined, events }
+  }
+  const recent = async (service: TestService) =>
+    (await service.call('GET', '/api/agents/me/memories?order=changed&limit=100', born)).body
+  const [before, newest] = [await exported(source), await recent(source)]
+  await source.close()
+
+  expect(await runMove(from, to)).toMatchObject({ code: 0 })
+  const place = to.replace('sqlite:', '')
+  const counts = await countsIn(place)
+  expect(counts).toMatchObject({ agents: 2, memories: 44 })
+  expect(counts).toEqual(await countsIn(from))
+  const target = await openService(on(to), limits)
+  expect(await exported(target)).toEqual(before)
+  expect(await recent(target)).toEqual(newest)
+  for (let n = 5; n < 30; n++) await write(target, born.token, 'key.3', `${n}`, n)
+  await target.close()
+  const verified = await launch({ directory: freshDirectory(), args: ['verify', place] }).ended
+  expect(verified).toMatchObject({ code: 0 })
+})
+
+test('a source on PostgreSQL that is in use or no database of ours, and two of one kind', async () => {
+  const [{ url }, to] = [await freshDatabase(), sourceUrl()]
+  await startNode(url)
+  expect((await runMove(url, to)).output).toMatch(/ is in use by a node of Agent Home\. Stop all/)
+  const other = url.replace(/[^/]*$/, 'postgres')
+  expect((await runMove(other, to)).output).toMatch(/ is not a database of Agent Home\.\n$/)
+  expect((await runMove(to, to)).output).toMatch(/^A move is from sqlite:… to postgres:/)
+  const target = await openService(on(to))
+  await target.birth()
+  await target.close()
+  const [{ url: empty }] = [await freshDatabase()]
+  expect((await runMove(empty, to)).output).toMatch(/The target is not empty: agents has rows/)
 })
 
 test('a target that is not empty is refused, and left as it is', async () => {

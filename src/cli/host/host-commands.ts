@@ -71,10 +71,15 @@ export const hostCommands: readonly Ungrouped[] = [
     name: 'move',
     summary: 'move all data to another kind of database',
     details:
-      'Copies all data from a database file to an empty PostgreSQL database, and compares both.',
+      'Copies all data from a database file to an empty PostgreSQL database, or from PostgreSQL to a file that is empty or not there, and compares both.',
     options: [
-      { name: 'from', value: 'URL', summary: 'sqlite:./data/home.db', required: true },
-      { name: 'to', value: 'URL', summary: 'postgres://…/home', required: true },
+      {
+        name: 'from',
+        value: 'URL',
+        summary: 'sqlite:./data/home.db or postgres://…/home',
+        required: true,
+      },
+      { name: 'to', value: 'URL', summary: 'the other kind, empty', required: true },
     ],
     load: async () => (await import('./move.ts')).moveCommand,
   },

@@ -1,5 +1,7 @@
-/** `agent-home move`: moves all data from SQLite to PostgreSQL. */
-import { type Moved, move } from '../../store/move/move.ts'
+/** `agent-home move`: moves all data from SQLite to PostgreSQL, or back. */
+
+import type { Moved } from '../../store/move/digests.ts'
+import { move } from '../../store/move/move.ts'
 import type { Given, Report } from '../command.ts'
 import type { Terminal } from '../terminal.ts'
 

@@ -1,8 +1,8 @@
 /**
- * Copies everything from SQLite to PostgreSQL in one transaction: the target stays empty until all
- * of it has been copied, counted and compared.
+ * Copies everything from one engine to the other in one transaction: the target stays empty until
+ * all of it has been copied, counted and compared. Here from SQLite to PostgreSQL; the other way is
+ * in to-sqlite.ts.
  */
-import { createHash } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import type { DatabaseSync } from 'node:sqlite'
 import { StoreRefused } from '../port/errors.ts'
@@ -21,48 +21,14 @@ import { openReader, pathOf } from '../sqlite/engine/connection.ts'
 import { databaseFile } from '../sqlite/engine/files.ts'
 import { holdDatabase } from '../sqlite/engine/hold.ts'
 import { isOfThisProgram } from '../sqlite/schema/migrations.ts'
+import { digester, type Moved, type Progress, type Row, rowsOf } from './digests.ts'
 import { holdsNothing, type Table, tables } from './tables.ts'
+import { moveToSqlite } from './to-sqlite.ts'
 
 /** Rows in flight. */
 const BATCH_ROWS = 500
 const BATCH_CHARS = 1_000_000
 const BATCH_MS = 60_000
-
-export interface Moved {
-  readonly table: string
-  readonly rows: number
-  /** A checksum that does not depend on the order of rows. */
-  readonly digest: string
-}
-
-export type Progress = (table: string, rows: number, total: number) => void
-
-type Row = (string | number | boolean | Uint8Array | null)[]
-
-/** Equal for equal sets of rows, and only for those. */
-function digester() {
-  let sum = 0n
-  let rows = 0
-  return {
-    add(row: Row): void {
-      rows++
-      sum += BigInt(`0x${createHash('sha256').update(JSON.stringify(row)).digest('hex')}`)
-    },
-    result: () => ({ rows, digest: (sum & ((1n << 256n) - 1n)).toString(16).padStart(64, '0') }),
-  }
-}
-
-function* rowsOf(source: DatabaseSync, { source: sql, columns }: Table): Generator<Row> {
-  const query = source.prepare(sql)
-  query.setReturnArrays(true)
-  for (const found of query.iterate()) {
-    const row = Object.values(found) as Row
-    yield row.map((value, i) => {
-      if (value instanceof Uint8Array) return Buffer.from(value)
-      return columns[i]?.type === 'BOOLEAN' ? value === 1 : value
-    })
-  }
-}
 
 function* batches(rows: Iterable<Row>): Generator<Row[]> {
   let batch: Row[] = []
@@ -185,11 +151,7 @@ async function openTarget(databaseUrl: string): Promise<Connections> {
   return openConnections(hosts, 1, 'agent-home move', { statementMs: BATCH_MS })
 }
 
-/**
- * Throws StoreRefused if the source is in use, if the target is not empty or not safe, or if the
- * copy differs. Nothing has been moved then.
- */
-export async function move(
+async function moveToPostgres(
   from: string,
   to: string,
   now: number,
@@ -207,4 +169,24 @@ export async function move(
   } finally {
     close()
   }
+}
+
+const isSqlite = (url: string): boolean => url.startsWith('sqlite:')
+const isPostgres = (url: string): boolean => /^postgres(ql)?:/.test(url)
+
+/**
+ * Throws StoreRefused if the source is in use, if the target is not empty or not safe, or if the
+ * copy differs. Nothing has been moved then.
+ */
+export async function move(
+  from: string,
+  to: string,
+  now: number,
+  progress: Progress,
+): Promise<Moved[]> {
+  if (isSqlite(from) && isPostgres(to)) return moveToPostgres(from, to, now, progress)
+  if (isPostgres(from) && isSqlite(to)) return moveToSqlite(from, to, now, progress)
+  throw new StoreRefused(
+    'A move is from sqlite:… to postgres://…, or from postgres://… to sqlite:…. Between two of one kind, use a backup.',
+  )
 }
