@@ -15,6 +15,6 @@ export const confirming =
     if (!isTyped) {
       throw unconfirmed(`${question} Nothing was done: without a terminal, confirm with --yes.`)
     }
-    const answer = await ask(`${question} Type yes to go on: `)
+    const answer = await ask(`${question} Type yes to continue: `)
     if (!/^y(es)?$/i.test(answer.trim())) throw unconfirmed('Nothing was done.')
   }

@@ -18,7 +18,7 @@ import type { Terminal } from './terminal.ts'
 
 export function refuseExisting(file: string, force: boolean): void {
   if (force || !existsSync(file)) return
-  throw new Failure(EXIT.failed, `${file} is there already. Name another file, or say --force.`)
+  throw new Failure(EXIT.failed, `${file} already exists. Name another file, or pass --force.`)
 }
 
 /** The directory must be synced too. */

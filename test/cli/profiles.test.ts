@@ -30,9 +30,9 @@ test.each([
   ['{"profiles":[]}', 'profiles: must be an object'],
   ['{"profiles":{"a":{"url":1,"token":"aha_x"}}}', 'profiles.a.url'],
   ['{"profiles":{"__proto__":{"url":"x"}}}', 'profiles.__proto__.token'],
-])('%s is no file of profiles', (text, place) => {
+])('%s is not a profile file', (text, place) => {
   const path = fresh()
   writeFileSync(path, text, { mode: 0o600 })
-  expect(() => profileOf('a', path)).toThrow('is no file of profiles')
+  expect(() => profileOf('a', path)).toThrow('is not a profile file')
   if (text !== '[]') expect(() => profileOf('a', path)).toThrow(place)
 })

@@ -179,7 +179,7 @@ describe('what cannot be brought back is asked for first', () => {
     }
     const told = await speak(wordsOf(command), commands, terminalOf({ isTyped: true, ask }))
     expect(told).toEqual({ code: 2, stdout: '', stderr: 'Nothing was done.\n' })
-    expect(asked).toEqual([expect.stringMatching(/\?.* Type yes to go on: $/)])
+    expect(asked).toEqual([expect.stringMatching(/\?.* Type yes to continue: $/)])
   })
 
   test('a yes is enough, and with --yes nobody is asked', async () => {

@@ -37,7 +37,7 @@ test('a question finds what answers it, each on a line with the words that were 
   expect((await search('likes tea', '--match', 'all')).stdout.split('\n')).toHaveLength(3)
   expect(await search('zebra')).toEqual({
     ...{ code: 0, stdout: 'KEY  VERSION  TEXT\n' },
-    stderr: 'Nothing was found. Ask in other words, or see: agent-home list\n',
+    stderr: 'Nothing was found. Try other words, or list all: agent-home list\n',
   })
   const json = await search('needle', '--json')
   expect(JSON.parse(json.stdout)).toMatchObject({

@@ -150,7 +150,7 @@ describe('files that would be one', () => {
     expect(left([composed, apart], [], LINUX)).toEqual([])
   })
 
-  test('a file is no directory', () => {
+  test('a file is not a directory', () => {
     expect(left(['a', 'a/b'], [], LINUX)).toEqual(['a/b', 'a'])
     expect(left(['a/b'], ['a'], LINUX)).toEqual(['a/b'])
     expect(left(['a'], ['a/b'], LINUX)).toEqual(['a'])
@@ -283,7 +283,7 @@ describe('links', () => {
     expect(readFileSync(join(outside, 'a'), 'utf8')).toBe('old')
     const other = freshFolder()
     symlinkSync(outside, join(other, '.agent-home'))
-    expect(() => new Folder(other)).toThrow('is no directory')
+    expect(() => new Folder(other)).toThrow('is not a directory')
     expect(readdirSync(outside)).toEqual(['a'])
   })
 })
@@ -294,7 +294,7 @@ test('a directory that is another now is not taken for an empty one', () => {
   const folder = new Folder(directory)
   renameSync(directory, `${directory}.away`)
   mkdirSync(directory)
-  expect(() => folder.scan()).toThrow('is no longer the directory that it was')
+  expect(() => folder.scan()).toThrow('is no longer the same directory')
 })
 
 test('what is ours is readable only for its owner', () => {

@@ -165,7 +165,7 @@ describe('both at once', () => {
     await home.write('p', 'theirs', { expectedVersion: 0 })
     const { code, stdout } = await sync()
     expect(code).toBe(3)
-    expect(stdout).toContain('p.theirs is there already: move it away')
+    expect(stdout).toContain('p.theirs already exists: move it away')
     expect(files()).toEqual({ p: 'mine', 'p.theirs': 'a file of my own' })
   })
 
@@ -263,7 +263,7 @@ describe('names', () => {
     for (const [key, path] of [...rows, [keyOf('/ü'), '/ö'] as const, [keyOf('7'), 7] as const]) {
       await home.write(key, 'x', { expectedVersion: 0, metadata: { path } })
       const { stdout } = await sync()
-      expect(stdout).toContain(`left alone ${key}: no file can have this name`)
+      expect(stdout).toContain(`left alone ${key}: it is not a valid file name`)
       expect(files()).toEqual({})
     }
     expect(existsSync(join(directory, '..', 'outside'))).toBe(false)
@@ -276,7 +276,7 @@ describe('names', () => {
     put('a.theirs', 'x')
     await home.write('.hidden', 'x', { expectedVersion: 0 })
     await home.write('a...b', 'x', { expectedVersion: 0 })
-    expect((await sync()).stdout).toContain('left alone a...b: no file can have this name')
+    expect((await sync()).stdout).toContain('left alone a...b: it is not a valid file name')
     expect(await memories()).toEqual({ '.hidden': 'x', 'a...b': 'x' })
     expect(Object.keys(files())).toEqual(['.env', '.git/config', 'a.theirs'])
   })
@@ -286,7 +286,7 @@ describe('names', () => {
     put('a', 'a file')
     await sync()
     await home.write('a..b', 'below it', { expectedVersion: 0 })
-    expect((await sync()).stdout).toContain('left alone a/b: on this file system it cannot be')
+    expect((await sync()).stdout).toContain('left alone a/b: on this file system its name collides with')
     await home.delete('a', { expectedVersion: 1 })
     expect((await sync()).stdout).toBe('removed a\nreceived a/b\n1 received, 1 removed.\n')
     expect(files()).toEqual({ 'a/b': 'below it' })
@@ -310,7 +310,7 @@ describe('what is left alone', () => {
     const { code, stdout } = await sync()
     expect(code).toBe(0)
     for (const line of [
-      'left alone large: 16385 bytes are more than a memory holds (16384)',
+      'left alone large: 16385 bytes are more than a memory can hold (16384)',
       'left alone latin: it is not UTF-8',
       'left alone nul: it has NUL characters',
       'left alone link: it is a link',
@@ -371,8 +371,8 @@ describe('what is left alone', () => {
   test.each([
     ['mkdirSync', 'EACCES', 'the system refuses it (EACCES)', 0],
     ['mkdirSync', 'EMLINK', 'the system refuses it (EMLINK)', 0],
-    ['linkSync', 'EDQUOT', 'there is no room for it here (EDQUOT)', 1],
-    ['linkSync', 'ENOSPC', 'there is no room for it here (ENOSPC)', 1],
+    ['linkSync', 'EDQUOT', 'there is no space for it here (EDQUOT)', 1],
+    ['linkSync', 'ENOSPC', 'there is no space for it here (ENOSPC)', 1],
     ['linkSync', 'ENAMETOOLONG', 'the system refuses it (ENAMETOOLONG)', 0],
   ] as const)('what %s refuses with %s, and the rest is synced', async (name, code, why, exit) => {
     const { home, sync, files, put, memories } = await synced(opened)
@@ -472,10 +472,10 @@ describe('what stops it', () => {
       ...['sync', directory, '--url', opened.url, '--token', stranger.token],
     ])
     expect(wrong.code).toBe(2)
-    expect(wrong.stderr).toContain('The directory is kept with the home of agent')
+    expect(wrong.stderr).toContain('This directory is synced with the home of agent')
     const elsewhere = await sync('--prefix', 'x.')
     expect(elsewhere.code).toBe(2)
-    expect(elsewhere.stderr).toContain('is kept with the prefix “”, not “x.”')
+    expect(elsewhere.stderr).toContain('is synced with the prefix “”, not “x.”')
   })
 
   test('a paused agent, with the code of a refusal', async () => {
@@ -534,7 +534,7 @@ describe('what stops it', () => {
     const first = openFolderState(join(directory, '.agent-home/state.db'))
     const { code, stderr } = await sync()
     expect(code).toBe(1)
-    expect(stderr).toBe(`Another agent-home sync keeps ${directory}.\n`)
+    expect(stderr).toBe(`Another agent-home sync is running in ${directory}.\n`)
     first.close()
     expect((await sync()).code).toBe(0)
   })
@@ -657,7 +657,7 @@ test('--json tells all of it', async () => {
       {
         path: 'large',
         key: 'large',
-        why: '16385 bytes are more than a memory holds (16384)',
+        why: '16385 bytes are more than a memory can hold (16384)',
       },
     ],
   })

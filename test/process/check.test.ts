@@ -57,7 +57,7 @@ test('a byte that was changed in the file is found by every tool that looks at i
   expect(await say('verify', exported)).toMatchObject({
     code: 0,
     said: expect.stringMatching(
-      / is whole: every event follows on the one before, and the memories are .* left\.\n/,
+      / is intact: every event follows the one before it, and the memories match the events\.\n/,
     ),
   })
   expect(await say('verify', file)).toMatchObject({ code: 0 })
@@ -115,7 +115,7 @@ test('memories that no kept event tells of are said to be not proven', () => {
   const facts = { agentId: '', previous: link, head: link, events: 0, proven: 0, unproven: 2 }
   const textWith = (unprovenKeys: number) =>
     verifiedExportReport('It', { ...facts, unprovenKeys, faults: [] }).text
-  expect(textWith(2)).toContain('  Not proven: that 2 of the memories should be there')
+  expect(textWith(2)).toContain('  Not proven: 2 of the memories')
   expect(textWith(0)).not.toContain('Not proven')
 })
 

@@ -251,7 +251,7 @@ describe('a profile', () => {
       writeFileSync(file, text)
       const { code, stderr } = await run('list', '--profile', 'atlas')
       expect(code).toBe(1)
-      expect(stderr).toContain('is no file of profiles')
+      expect(stderr).toContain('is not a profile file')
       expect(stderr).not.toContain('s3cret')
     }
   })

@@ -86,7 +86,7 @@ test.runIf(hasTerminals())('on a terminal the token is asked for, and not shown'
   expect(code, screen).toBe(0)
   expect(screen).not.toContain(token)
   const rotate = onTerminal(directory, env, ...programCommand(), 'rotate')
-  await rotate.type(/Type yes to go on: $/, 'no\r')
+  await rotate.type(/Type yes to continue: $/, 'no\r')
   expect(await rotate.ended).toMatchObject({
     code: 2,
     screen: expect.stringContaining('Nothing was done.'),

@@ -96,13 +96,13 @@ describe('the history', () => {
       XDG_CONFIG_HOME: freshDirectory(),
     }
     const first = await contextWith(env)
-    expect(first.said).toBe('Your history is remembered from now on, event 0 being its last.')
+    expect(first.said).toBe('Your history is remembered from now on; its last event is 0.')
     const write = { key: 'plan', text: 'one', expectedVersion: 0 }
     const { code } = await scripted(env, [initialize, calling(2, 'write_memory', write)])
     expect(code).toBe(0)
     // What the last session did is remembered when it ends.
     const second = await contextWith(env)
-    expect(second.said).toBe('Your history is the one that was remembered: unbroken since event 1.')
+    expect(second.said).toBe('Your history is unchanged: unbroken since event 1.')
     expect(second.history).toMatchObject({ outcome: 'unbroken', since: 1, head: { id: 1 } })
 
     const db = new DatabaseSync(join(directory, 'data', 'home.db'))
@@ -150,12 +150,12 @@ describe('who set it up wrongly is told', () => {
     [
       'an address of nobody',
       () => ({ AGENT_HOME_URL: 'http://127.0.0.1:2' }),
-      /^The agent home at \S+ does not answer \(.+\)\. Check AGENT_HOME_URL, and that the service runs\.$/,
+      /^The agent home at \S+ does not answer \(.+\)\. Check AGENT_HOME_URL, and whether the service is running\.$/,
     ],
     [
       'an address of another',
       () => ({ AGENT_HOME_URL: address }),
-      /answered 404: it is no agent home\. Check AGENT_HOME_URL/,
+      /answered 404: it is not an agent home\. Check AGENT_HOME_URL/,
     ],
   ])('%s', async (_, env, sentence) => {
     const { code, stderr, answers } = await scripted({ ...remote(), ...env() }, [initialize])
@@ -168,7 +168,7 @@ describe('who set it up wrongly is told', () => {
 
   test.each([
     [2, { AGENT_HOME_TOKEN: '' }, 'No token: set AGENT_HOME_TOKEN'],
-    [2, { AGENT_HOME_TOKEN: 'aha_short' }, 'That is no token of an agent home'],
+    [2, { AGENT_HOME_TOKEN: 'aha_short' }, 'That is not a token of an agent home'],
     [1, { AGENT_HOME_URL: 'home' }, 'AGENT_HOME_URL: must be the http or https address'],
   ])('ends with %i: %o', async (exit, env, sentence) => {
     const { code, stderr, answers } = await scripted({ ...remote(), ...env }, [initialize])
@@ -181,6 +181,6 @@ describe('who set it up wrongly is told', () => {
   test('what is no message', async () => {
     const { code, stderr } = await scripted(remote(), [{ hello: 'there' }])
     expect(code).toBe(0)
-    expect(stderr).toMatch(/^What came in is no message of the protocol/)
+    expect(stderr).toMatch(/^The input is not an MCP message/)
   })
 })

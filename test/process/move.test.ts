@@ -235,7 +235,7 @@ test.each(ways)(
     const moved = await runMove(from, to)
     expect(moved.output).toMatch(/memories +43 {2}[0-9a-f]{16}/)
     expect(moved.output).toMatch(/log +66 {2}[0-9a-f]{16}/)
-    expect(moved.output).toMatch(/Every token keeps working/)
+    expect(moved.output).toMatch(/Every token stays valid/)
     expect(moved.code).toBe(0)
 
     const back = sourceUrl()

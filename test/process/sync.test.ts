@@ -167,7 +167,7 @@ describe('watching', () => {
     await program.says(/sent a\n/)
     await first.kill('SIGTERM')
     writeFileSync(join(directory, 'b'), 'b\n')
-    await program.says(/It is tried again\.\n/)
+    await program.says(/Retrying\.\n/)
     const second = await serve({ directory: data, env: { PORT: port } })
     await program.says(/The home answers again\.\n/)
     const home = new AgentHome({ url: second.url, token })

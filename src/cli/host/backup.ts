@@ -39,7 +39,7 @@ async function backUp(file: string, terminal: Terminal): Promise<Report> {
       const text = `${source} is backed up to ${file}: ${bytes} bytes, ${checks} checks passed.\n`
       return { value, text }
     }
-    const text = `What ${source} holds is not as it should be. It was copied to ${to}, and nothing else was touched.\n`
+    const text = `${source} has errors. It was copied to ${to}; nothing else was changed.\n`
     return { value, text: text + faultsText(faults), exit: EXIT.failed }
   })
 }

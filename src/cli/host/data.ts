@@ -35,10 +35,10 @@ function idOf(given: string, otherwise: string): string {
 
 /** What is no agent id may be a token, so it is not printed. */
 const NO_AGENT_ID =
-  'An agent is named by its id: 32 hexadecimal digits in five groups, from its birth.'
+  'Name the agent by its id: 32 hexadecimal digits in five groups, as its birth printed it.'
 
 const UNKNOWN =
-  'Whether the old operator token still stands is not known, and the new one is not shown. Run this again.'
+  'It is not known whether the old operator token is still valid, and the new one is not shown. Run the command again.'
 
 async function reset(host: Host, agentId: string, tokenHash: string): Promise<ResetAnswer> {
   try {
@@ -50,9 +50,9 @@ async function reset(host: Host, agentId: string, tokenHash: string): Promise<Re
 }
 
 const replaced = (agentId: string): string =>
-  `Agent ${agentId} has a new operator token. It is on standard output, and nowhere else: keep it apart.
-The old one no longer works. The agent left the operator account that it was in, if any, and its birth cannot be replayed.
-The agent token and named keys stay: POST /api/agents/me/keys with the new operator token ends them all.
+  `Agent ${agentId} has a new operator token. It is printed on standard output only: keep it separate from the agent.
+The old one no longer works. If the agent was in an operator account, it has left it, and its birth can no longer be replayed.
+The agent token and named keys stay valid: POST /api/agents/me/keys with the new operator token revokes them all.
 `
 
 export async function operatorKey({ args: [given = ''], confirm }: Given): Promise<Report> {
@@ -78,11 +78,11 @@ function baseOf(given: string | undefined): string {
 const MINUTE_MS = 60_000
 
 const recovered = (email: string): string =>
-  `Anyone who opens this link within ${LINK_MINUTES} minutes can set a new password for ${email}, once, which removes its passkeys. The link is printed on standard output only: give it to the operator alone.
+  `Anyone who opens this link within ${LINK_MINUTES} minutes can set a new password for ${email}, once; that also removes its passkeys. The link is printed on standard output only: give it to no one but the operator.
 `
 
 function emailOf(given: string): string {
-  if (!given.includes('@')) throw usage('An account is named by its e-mail address.')
+  if (!given.includes('@')) throw usage('Name the account by its e-mail address.')
   return given.toLowerCase()
 }
 
@@ -114,7 +114,7 @@ export async function accountAdmin({ args: [given = ''], flags }: Given): Promis
   })
 }
 
-const NO_ENTRY_ID = 'An entry is named by its id: see agent-home gateway list.'
+const NO_ENTRY_ID = 'Name the entry by its id: see agent-home gateway list.'
 
 /** Each at most a kilobyte or two. */
 const LIMIT = { least: 1, most: 1_000, otherwise: 20 }

@@ -79,7 +79,11 @@ async function startable(config: Config, otherwise: Finding): Promise<Finding> {
 async function service(config: Config): Promise<Finding> {
   const about = 'service'
   if (config.PORT === 0) {
-    return startable(config, { about, state: 'odd', says: 'PORT is 0: its log says where it is' })
+    return startable(config, {
+      about,
+      state: 'odd',
+      says: 'PORT is 0: the log shows the port in use',
+    })
   }
   const url = addressOfService({ ...config, PUBLIC_URL: undefined })
   const ready = await statusAt(url, '/readyz')
@@ -108,7 +112,7 @@ function publicForm(given: string): Finding[] {
   const url = new URL(given)
   const findings: Finding[] = []
   if (url.protocol === 'http:' && !isLoopback(url.hostname)) {
-    const advice = 'Use https: tokens and passwords would be read on the way.'
+    const advice = 'Use https: without it, others can read tokens and passwords in transit.'
     findings.push({ about, state: 'wrong', says: `${given} is not encrypted`, advice })
   }
   return findings
@@ -121,11 +125,12 @@ async function publicUrl({ PUBLIC_URL: given }: Config): Promise<Finding[]> {
   const alive = await statusAt(new URL(given).origin, '/healthz')
   if (alive === 'alive') return [...wrong, { about, state: 'good', says: `${given} leads here` }]
   if (alive === undefined) {
-    const advice = 'Check name, proxy and certificate; from elsewhere it may be reached.'
+    const advice =
+      'Check the name, the proxy and the certificate; it may still be reachable from elsewhere.'
     return [...wrong, { about, state: 'odd', says: `${given} cannot be reached from here`, advice }]
   }
   const says = `${given} leads to something else`
-  return [...wrong, { about, state: 'wrong', says, advice: 'Correct it, or what the proxy does.' }]
+  return [...wrong, { about, state: 'wrong', says, advice: 'Correct PUBLIC_URL or the proxy.' }]
 }
 
 async function findAll(): Promise<Finding[]> {

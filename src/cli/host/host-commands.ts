@@ -6,7 +6,7 @@ export const hostCommands: readonly Ungrouped[] = [
     name: 'backup',
     summary: 'write a verified copy of the data',
     details:
-      'Writes a snapshot of the database in DATABASE_URL to a file that only its owner can read, whether or not the service is running; no write waits for it. The file is verified before it gets its name. For PostgreSQL, it says what to use instead.',
+      'Writes a snapshot of the database in DATABASE_URL to a file that only its owner can read, whether or not the service is running; no write waits for it. The file is verified before it gets its name. For PostgreSQL, it prints the command to use instead.',
     parameters: [{ name: 'FILE', completes: 'files' }],
     options: [{ name: 'force', summary: 'replace an existing file' }],
     load: async () => (await import('./backup.ts')).backupCommand,
@@ -15,7 +15,7 @@ export const hostCommands: readonly Ungrouped[] = [
     name: 'verify',
     summary: 'check a database, a backup or an export with history',
     details:
-      'Checks everything that can be checked in a database file, or in the database of a postgres:// URL: that it is sound, that versions, counts and the log agree, that nothing is orphaned, and that every event and every text is the one that was chained. In an export with history, events and texts are checked. Nothing is written; what is in use is checked as of one moment. If something is wrong, it is listed, and the exit code is 1.',
+      'Checks everything that can be checked in a database file, or in the database of a postgres:// URL: that it is sound, that versions, counts and the log agree, that nothing is orphaned, and that every event and every text is the one that was chained. In an export with history, events, texts and memories are checked. Nothing is written; a database in use is checked in one snapshot. Errors are listed, and the exit code is then 1.',
     parameters: [{ name: 'FILE', completes: 'files' }],
     load: async () => (await import('./verify.ts')).verifyCommand,
   },
@@ -47,7 +47,7 @@ export const hostCommands: readonly Ungrouped[] = [
     details:
       'Lets an operator account remove entries of the rooms, on their pages. Takes effect at once, whether or not the service is running. The account still sees nothing of other accounts and their agents.',
     parameters: [{ name: 'EMAIL' }],
-    options: [{ name: 'revoke', summary: 'no longer' }],
+    options: [{ name: 'revoke', summary: 'withdraw this right' }],
     load: async () => (await import('./data.ts')).accountAdmin,
   },
   {
@@ -87,7 +87,7 @@ export const hostCommands: readonly Ungrouped[] = [
     name: 'operator-key',
     summary: 'issue a new operator token for an agent',
     details:
-      'Issues a new operator token and prints it, once, on standard output: for an operator who has lost theirs, or whose token others know. The old one stops working at once. Works on the data in DATABASE_URL, whether or not the service is running.',
+      'Issues a new operator token and prints it, once, on standard output: for an operator whose token is lost or leaked. The old one stops working at once. Works on the data in DATABASE_URL, whether or not the service is running.',
     parameters: [{ name: 'AGENT_ID' }],
     destroys: true,
     load: async () => (await import('./data.ts')).operatorKey,

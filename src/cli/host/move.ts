@@ -21,8 +21,8 @@ export async function moveCommand(
   terminal: Terminal,
 ): Promise<Report> {
   const moved = await move(from, to, Date.now(), progressOn(terminal))
-  const text = `Moved, counted and compared, rows and digests equal on both sides:
-${moved.map(lineOf).join('')}Start the service with the new DATABASE_URL. Every token keeps working.
+  const text = `Moved. Row counts and digests are equal on both sides:
+${moved.map(lineOf).join('')}Start the service with the new DATABASE_URL. Every token stays valid.
 `
   return { value: { moved }, text }
 }

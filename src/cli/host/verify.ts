@@ -31,18 +31,18 @@ const countsText = ({ counts }: Verified): string =>
 const olderText = ({ schema: { found, known } }: Verified): string =>
   found === known
     ? ''
-    : `Its schema is ${found}, of an older program: only its soundness was checked. A start of this program brings it to ${known}, and then all can be.\n`
+    : `Its schema is ${found}, of an older program, so only its integrity was checked. Starting this program upgrades it to ${known}; then everything can be checked.\n`
 
 const unprovenText = (memories: number): string =>
   memories === 0
     ? ''
-    : `  Not proven: that ${memories} of the memories should be there as they are, and that no other is missing, because the events that told of them were pruned, or are older than the chain\n`
+    : `  Not proven: ${memories} of the memories, and that no other is missing, because their events were pruned, or are older than the chain\n`
 
 export function verifiedText(file: string, verified: Verified): string {
   const { faults, checks, bytes } = verified
   const head =
     faults.length > 0
-      ? `${file} is not as it should be: ${faults.length} of ${checks} checks failed.\n`
+      ? `${file} has errors: ${faults.length} of ${checks} checks failed.\n`
       : `${file} is sound: ${checks} checks, ${bytes} bytes.\n`
   return (
     head +
@@ -75,11 +75,11 @@ function violationsIn(faults: readonly ExportFault[]): Violation[] {
 export function verifiedExportReport(name: string, verified: VerifiedExport) {
   const { faults, events, proven, unproven, unprovenKeys, previous, head } = verified
   const facts = `  ${events} events, from ${previous.id + 1} to ${head.id}: ${head.hash}
-  ${proven} texts are those that the events committed to
-  ${unproven} texts are older than the chain, or than its events
+  ${proven} texts match the commitments of their events
+  ${unproven} texts are older than the chain, or than the kept events
 ${unprovenText(unprovenKeys)}`
-  const sound = `${name} is whole: every event follows on the one before, and the memories are those that the events left.\n`
-  const broken = `${name} is not as it was made.\n${faultsText(violationsIn(faults))}`
+  const sound = `${name} is intact: every event follows the one before it, and the memories match the events.\n`
+  const broken = `${name} was altered or damaged.\n${faultsText(violationsIn(faults))}`
   const isSound = faults.length === 0
   return {
     value: verified,

@@ -49,7 +49,7 @@ const birth: Ungrouped = {
     {
       name: 'email',
       value: 'EMAIL',
-      summary: 'the operator’s account; its password is asked for, or read from standard input',
+      summary: 'the operator’s account; prompts for its password, or reads it from standard input',
     },
     { name: 'save', value: 'PROFILE', summary: 'save address and tokens in this profile' },
     URL,
@@ -62,7 +62,7 @@ const PROFILE: Parameter = { name: 'PROFILE' }
 const profiles: readonly Ungrouped[] = [
   {
     name: 'login',
-    summary: 'save the address of a home and a token that you have',
+    summary: 'save the address of a home and your token for it',
     details:
       'Asks for the token without echo, or reads it from standard input or a file, and checks it at the home before it saves both in a profile. An agent’s token and its operator’s are kept in one profile.',
     parameters: [{ name: 'URL' }],
@@ -79,7 +79,7 @@ const profiles: readonly Ungrouped[] = [
   },
   {
     name: 'profiles',
-    summary: 'list the saved profiles, and whose they are',
+    summary: 'list the saved profiles and their agents',
     load: async () => (await import('./profile-commands.ts')).listProfiles,
   },
   {
@@ -100,16 +100,19 @@ const profiles: readonly Ungrouped[] = [
 const withToken: readonly Ungrouped[] = [
   {
     name: 'whoami',
-    summary: 'the agent that the token belongs to',
+    summary: 'show the agent that the token belongs to',
     load: async () => (await import('./context.ts')).whoamiCommand,
   },
   {
     name: 'check',
-    summary: 'whether the history is the one that was remembered',
+    summary: 'verify that the history has not changed since the last check',
     details:
       'Recomputes event hashes since the last check, and remembers the newest. Ends with 3 if the history differs, or if the home is older than at the last check, as after a restored backup: --accept accepts it. Other commands with the same token also remember the newest event, and warn if the history does not match.',
     options: [
-      { name: 'all', summary: 'every event and text in the home, from an export with history' },
+      {
+        name: 'all',
+        summary: 'check every event, text and memory of the home, from an export with history',
+      },
       { name: 'accept', summary: 'accept the home as it is, and remember its head' },
     ],
     load: async () => (await import('./check.ts')).checkCommand,
@@ -255,21 +258,21 @@ const withToken: readonly Ungrouped[] = [
     name: 'watch',
     summary: 'print what happens in the home, as it happens',
     details:
-      'Prints the events of the home, one on each line, until it is stopped; with --json one object on each line. A broken connection is resumed.',
+      'Prints the events of the home, one per line, until it is stopped; with --json one object per line. A broken connection is resumed.',
     options: [{ name: 'after', value: 'ID', summary: 'start after this event (default: now)' }],
     load: async () => (await import('./lists.ts')).watchCommand,
   },
   {
     name: 'sync',
-    summary: 'keep a directory of text files and the home the same',
+    summary: 'keep a directory of text files and the home in sync',
     details:
-      'Makes a directory and the home the same: the file a/b.md is the memory a..b.md. What changed on one side changes on the other; what changed on both is merged line by line. Where both changed the same lines, the file stays, the home’s version is put beside it as a/b.md.theirs, and the exit code is 3. See docs/sync.md.',
+      'Syncs a directory with the home: the file a/b.md is the memory a..b.md. Changes on either side are applied to the other, and changes on both are merged line by line. If both changed the same lines, the file stays as it is, the home’s version is written next to it as a/b.md.theirs, and the exit code is 3. See docs/sync.md.',
     parameters: [{ name: 'DIR', completes: 'files' }],
     options: [
-      { name: 'watch', summary: 'go on until it is stopped' },
-      { ...PREFIX, summary: 'only keys with this prefix, which the files are named without' },
+      { name: 'watch', summary: 'keep running until it is stopped' },
+      { ...PREFIX, summary: 'only keys with this prefix; file names omit it' },
       { name: 'read-only', summary: 'send nothing to the home' },
-      { name: 'delete', summary: 'remove more than half of the files or memories if need be' },
+      { name: 'delete', summary: 'allow more than half of the files or memories to be removed' },
     ],
     load: async () => (await import('./sync/sync.ts')).syncCommand,
   },
@@ -334,7 +337,7 @@ const withToken: readonly Ungrouped[] = [
     name: 'rollback',
     summary: 'roll memories back to an event (operator)',
     details:
-      'Makes all memories, or some of them, what they were right after the event with this id, as new versions; agent-home events lists the ids. A rollback can be rolled back.',
+      'Returns all memories, or some of them, to their state right after the event with this id, as new versions; agent-home events lists the ids. A rollback can be rolled back.',
     parameters: [{ name: 'EVENT' }],
     options: [
       PREFIX,

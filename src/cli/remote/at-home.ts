@@ -41,7 +41,7 @@ const faultsOf = ({ errors }: HomeError): string =>
 
 const nextOf = (error: HomeError): string =>
   error instanceof VersionConflict && error.currentVersion > 0
-    ? `\nIt is at version ${error.currentVersion}: read it, bring what you have together with it, and repeat with --expect ${error.currentVersion}.`
+    ? `\nIt is at version ${error.currentVersion}: read it, merge your text with it, and repeat with --expect ${error.currentVersion}.`
     : ''
 
 const factsOf = (error: HomeError) => ({
@@ -72,7 +72,7 @@ function namedProfile(name: string): Profile {
   const found = profileOf(name)
   if (!found)
     throw missing(
-      `There is no profile ${name}. agent-home birth --save ${name} makes one; agent-home login URL --profile ${name} keeps a token that you have.`,
+      `There is no profile ${name}. agent-home birth --save ${name} creates one; agent-home login URL --profile ${name} saves a token that you have.`,
     )
   return found
 }
@@ -81,7 +81,7 @@ const tokenIn = (profile: Profile | undefined, who: 'agent' | 'operator'): strin
   who === 'operator' ? (profile?.operator_token ?? profile?.token) : profile?.token
 
 const NO_TOKEN =
-  'No token: set AGENT_HOME_TOKEN, or keep the one that you have: agent-home login URL. A birth makes one: agent-home birth --save default.'
+  'No token: set AGENT_HOME_TOKEN, or save a token that you have: agent-home login URL. To create an agent: agent-home birth --save default.'
 
 function fromProfile(given: Given, name: string, who: 'agent' | 'operator'): Connection {
   const profile = namedProfile(name)

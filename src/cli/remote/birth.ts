@@ -24,7 +24,7 @@ async function passwordGiven(terminal: Terminal): Promise<string> {
   if (!terminal.isTyped) return (await standardInput(terminal)).replace(/\r?\n$/, '')
   const password = await terminal.askSecretly('Password: ')
   if (password !== (await terminal.askSecretly('Again: '))) {
-    throw usage('The two differ. Nothing was done.')
+    throw usage('The passwords differ. Nothing was done.')
   }
   return password
 }
@@ -54,7 +54,7 @@ function kept(born: BirthResult, url: string, name: string, { forget }: PendingB
     const file = saveProfile(name, { url, token, operator_token })
     forget()
     const text = `agent_id  ${agent_id}\n`
-    return { value: { agent_id, profile: name }, text, note: `Its tokens are kept in ${file}.\n` }
+    return { value: { agent_id, profile: name }, text, note: `Its tokens are saved in ${file}.\n` }
   } catch (error) {
     const note = `They could not be saved (${(error as Error).message}). ${KEEP}`
     return { value: born, text: textOf(born), note, exit: EXIT.failed }

@@ -25,7 +25,7 @@ function checkedText({ head, events, since }: Checked, remembered: Link | undefi
 }
 
 const RESTORED =
-  'A restored backup does this. If it was one: agent-home check --accept. What happened after it is gone.'
+  'A restored backup causes this. If one was restored: agent-home check --accept. What happened after the backup is gone.'
 const CHANGED =
   'No use of the service causes this: a backup was restored and then written to, or the data itself was changed. The owner of the host can find out with agent-home verify. If the change is intended: agent-home check --accept.'
 

@@ -58,7 +58,7 @@ export async function listCommand(given: Given): Promise<Report> {
   return { value: { memories }, text: table([...heads, ''], rows) }
 }
 
-const NOTHING_FOUND = 'Nothing was found. Ask in other words, or see: agent-home list\n'
+const NOTHING_FOUND = 'Nothing was found. Try other words, or list all: agent-home list\n'
 
 /** Characters of a cell, as in a snippet. */
 const SNIPPET = 200
@@ -103,7 +103,7 @@ export async function eventsCommand(given: Given): Promise<Report> {
 }
 
 function lineOf(event: HomeEvent | MissedEvents): string {
-  if (event.type === 'missed') return `… what came before event ${event.first} is no longer kept`
+  if (event.type === 'missed') return `… events before ${event.first} are no longer kept`
   const { id, type, key = '', version, by, createdAt } = event
   const what = version === undefined ? key : `${key} at version ${version}`
   return [createdAt, id, type, what, authorOf(by)].join('  ')

@@ -102,6 +102,6 @@ export async function restoreCommand(given: Given): Promise<Report> {
 export async function deleteCommand(given: Given): Promise<Report> {
   const [key = ''] = given.args
   const deleted = await basedAtHome(given, key, (home, based) => home.delete(key, based))
-  const text = `${key} is deleted, which is version ${deleted.version}. agent-home restore ${key} ${deleted.version - 1} brings it back.\n`
+  const text = `${key} is deleted (version ${deleted.version}). To bring it back: agent-home restore ${key} ${deleted.version - 1}\n`
   return { value: { deleted }, text }
 }

@@ -42,7 +42,7 @@ export async function createKey(given: Given): Promise<Report> {
     ...(expires !== undefined && { expiresAt: expires }),
   }
   const made = await atHome(given, (home) => home.createKey(request), 'operator')
-  const note = `Its id is ${made.key.id}. The token is shown only now: keep it.\n`
+  const note = `Its id is ${made.key.id}. The token is shown only once: keep it.\n`
   return { value: made, text: `${made.token}\n`, note }
 }
 
@@ -61,11 +61,11 @@ const protecting =
     return { value: { memory }, text: `${key} ${done}.\n` }
   }
 
-export const protectCommand = protecting('protect', 'is protected: only the operator changes it')
+export const protectCommand = protecting('protect', 'is protected: only the operator can change it')
 
 export const unprotectCommand = protecting('unprotect', 'is no longer protected')
 
-const NOTHING_DONE = 'Nothing was changed yet: leave out --dry-run to do it.\n'
+const NOTHING_DONE = 'Nothing was changed. Run the command without --dry-run to apply this.\n'
 
 export async function rollbackCommand(given: Given): Promise<Report> {
   const [event] = given.args
@@ -77,7 +77,7 @@ export async function rollbackCommand(given: Given): Promise<Report> {
   const { restored, deleted, unchanged, skipped } = done
   const gone = skipped.map(({ key }) => key).join(', ')
   const left = gone === '' ? '' : `; no longer kept: ${gone}`
-  const text = `${restored} restored, ${deleted} deleted, ${unchanged} as they were${left}.\n`
+  const text = `${restored} restored, ${deleted} deleted, ${unchanged} unchanged${left}.\n`
   return { value: done, text, ...(dryRun && { note: NOTHING_DONE }) }
 }
 
@@ -124,7 +124,7 @@ async function keep({ profile: name, url, token: used }: Connection, token: stri
     if (kept) saveProfile(name, { ...profile, token })
     await carryHead(url, [...former, used], token)
     return kept
-      ? { profile: name, note: `It is kept in the profile ${name}.\n` }
+      ? { profile: name, note: `It is saved in the profile ${name}.\n` }
       : { profile: null, note: SHOWN_ONCE }
   } catch (error) {
     const note = `It could not be saved (${(error as Error).message}). ${SHOWN_ONCE}`

@@ -16,7 +16,7 @@ import {
 import { bytesOf, standardInput, textIn } from './text.ts'
 
 const NO_TOKEN =
-  'That is no token. Copy it whole, as the birth, the operator or the console gave it: aha_ or aho_, and 49 characters.'
+  'That is not a token. Copy all of it, as the birth, the operator or the console gave it: aha_ or aho_, and 49 characters.'
 
 async function tokenGiven({ options }: Given, terminal: Terminal): Promise<string> {
   const file = options['token-file']
@@ -59,7 +59,7 @@ async function refuseOther(name: string, url: string, { agentId }: Who): Promise
   const who = await whoIn(found)
   if (found.url === url && 'agentId' in who && who.agentId === agentId) return
   throw usage(
-    `The profile ${name} already exists, and is not known to be this agent’s. Use --profile with another name, or remove it: agent-home profiles remove ${name}.`,
+    `The profile ${name} already exists, and may belong to another agent. Use --profile with another name, or remove it: agent-home profiles remove ${name}.`,
   )
 }
 
@@ -82,7 +82,7 @@ export async function loginCommand(given: Given, terminal: Terminal): Promise<Re
   const value = { profile: name, url, agent_id: who.agentId, name: who.name, token: kind }
   const whose = kind === 'operator' ? `the operator of ${who.name}` : who.name
   const text = `You are ${whose} (${who.agentId}) at ${url}.\n`
-  return { value, text, note: `The profile ${name} in ${file} has its token.\n` }
+  return { value, text, note: `The token is saved in the profile ${name} in ${file}.\n` }
 }
 
 const kindsIn = ({ token, operator_token }: Profile): ('agent' | 'operator')[] => [
@@ -112,7 +112,7 @@ export async function listProfiles(): Promise<Report> {
 function existing(name: string): { profiles: Map<string, Profile>; profile: Profile } {
   const profiles = new Map(readProfiles(profilesFile()))
   const profile = profiles.get(name)
-  if (!profile) throw missing(`There is no profile ${name}. agent-home profiles shows them.`)
+  if (!profile) throw missing(`There is no profile ${name}. agent-home profiles lists them.`)
   return { profiles, profile }
 }
 

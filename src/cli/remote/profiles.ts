@@ -30,7 +30,7 @@ export type Profile = z.output<typeof profile>
 const OF_OTHERS = 0o077
 
 const NO_HOME =
-  'There is no home directory to keep profiles in: set HOME or XDG_CONFIG_HOME to a directory.'
+  'There is no home directory for profiles: set HOME or XDG_CONFIG_HOME to a directory.'
 
 /** Throws ConfigError where the system knows none: HOME is empty, or the user has no entry. */
 function configDirectory(): string {
@@ -49,12 +49,12 @@ function refuseOpen(path: string, mode: number): void {
   if (!process.getuid || (mode & OF_OTHERS) === 0) return
   throw new Failure(
     EXIT.refused,
-    `${path} holds tokens, and others may read it. Say: chmod 600 '${path}'. If others can log in here, rotate the tokens: agent-home rotate.`,
+    `${path} holds tokens, and other users can read it. Run: chmod 600 '${path}'. If others can log in here, rotate the tokens: agent-home rotate.`,
   )
 }
 
 const unreadable = (path: string, why: string): Failure =>
-  new Failure(EXIT.failed, `${path} is no file of profiles: ${why}`)
+  new Failure(EXIT.failed, `${path} is not a profile file: ${why}`)
 
 function parsed(path: string, text: string): z.output<typeof file> {
   let value: unknown

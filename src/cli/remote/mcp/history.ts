@@ -11,8 +11,8 @@ export interface HistoryNotice {
 
 function passed({ head, since }: Checked): HistoryNotice {
   const text = since
-    ? `Your history is the one that was remembered: unbroken since event ${since.id}.`
-    : `Your history is remembered from now on, event ${head.id} being its last.`
+    ? `Your history is unchanged: unbroken since event ${since.id}.`
+    : `Your history is remembered from now on; its last event is ${head.id}.`
   return {
     text,
     value: {
@@ -28,8 +28,8 @@ function failed(error: DifferentHistory): HistoryNotice {
   const advice =
     error instanceof TurnedBack
       ? 'What you wrote after it is gone.'
-      : 'Do not rely on what you read here until your operator has looked.'
-  const text = `WARNING. ${error.detail} ${advice} Tell your operator: agent-home check shows more, and accepts it.`
+      : 'Do not rely on what you read here until your operator has checked it.'
+  const text = `WARNING. ${error.detail} ${advice} Tell your operator: agent-home check shows the details, and agent-home check --accept accepts the change.`
   return { text, value: { outcome: code, remembered, found } }
 }
 

@@ -31,7 +31,7 @@ const rpcError = z.object({
 const problem = z.object({ code: z.string(), detail: z.string() })
 
 const TOKEN = 'Check AGENT_HOME_TOKEN.'
-const ADDRESS = 'Check AGENT_HOME_URL, and that the service runs.'
+const ADDRESS = 'Check AGENT_HOME_URL, and whether the service is running.'
 
 /** Undefined for other errors. */
 function readAs<Schema extends z.ZodType>(schema: Schema, text: string | null | undefined) {
@@ -48,7 +48,7 @@ const rpcErrorIn = (error: unknown) =>
 
 function refusal(status: number, text: string | null | undefined, address: string): string {
   const told = readAs(problem, text)
-  if (!told) return `${address}/mcp answered ${status}: it is no agent home. ${ADDRESS}`
+  if (!told) return `${address}/mcp answered ${status}: it is not an agent home. ${ADDRESS}`
   const advice = status === 401 ? ` ${TOKEN}` : ''
   return `${told.code}: ${told.detail}${advice}`
 }
@@ -155,7 +155,7 @@ async function bridge({ here, there, address, say, history }: Ends): Promise<Bri
     }
     there.send(message).catch((error: unknown) => fail(undefined, error))
   }
-  here.onerror = (error) => say(`What came in is no message of the protocol: ${error.message}`)
+  here.onerror = (error) => say(`The input is not an MCP message: ${error.message}`)
   here.onclose = () => void there.close().then(end)
   there.onmessage = (message) => void answer(message).catch(() => end())
   await there.start()
@@ -164,7 +164,7 @@ async function bridge({ here, there, address, say, history }: Ends): Promise<Bri
 }
 
 const NO_TOKEN =
-  'That is no token of an agent home. Copy it whole, as the birth or the operator gave it: aha_ and 49 characters.'
+  'That is not a token of an agent home. Copy all of it, as the birth or the operator gave it: aha_ and 49 characters.'
 
 /** Ends when standard input has ended and all requests are answered. */
 export const mcpCommand: Run = async (given) => {

@@ -43,7 +43,7 @@ function textOf(bytes: Uint8Array): string {
 export class Unfit extends Error {}
 
 const tooLarge = (bytes: number | bigint) =>
-  new Unfit(`${bytes} bytes are more than a memory holds (${MOST_BYTES})`)
+  new Unfit(`${bytes} bytes are more than a memory can hold (${MOST_BYTES})`)
 
 export const isSame = (a: BigIntStats, b: BigIntStats): boolean =>
   a.ino === b.ino && a.dev === b.dev && a.size === b.size && a.mtimeNs === b.mtimeNs
@@ -69,7 +69,7 @@ function readOnce(file: string): Read | undefined {
   const fd = openSync(file, O_RDONLY | O_NOFOLLOW | O_NONBLOCK)
   try {
     const stats = fstatSync(fd, { bigint: true })
-    if (!stats.isFile()) throw new Unfit('it is no file')
+    if (!stats.isFile()) throw new Unfit('it is not a file')
     if (stats.size > MOST_BYTES) throw tooLarge(stats.size)
     const bytes = bytesIn(fd)
     const after = fstatSync(fd, { bigint: true })
@@ -109,7 +109,7 @@ export const lacksRoom = (error: unknown): boolean => isOneOf(error, 'ENOSPC', '
 /** The sentence of a fault that leaves other files alone; throws all others. */
 export function reasonOf(error: unknown): string {
   if (error instanceof Unfit) return error.message
-  if (lacksRoom(error)) return `there is no room for it here (${codeOf(error)})`
+  if (lacksRoom(error)) return `there is no space for it here (${codeOf(error)})`
   if (OF_ONE_FILE.test(codeOf(error))) return `the system refuses it (${codeOf(error)})`
   throw error
 }

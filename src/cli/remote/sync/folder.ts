@@ -103,7 +103,7 @@ export class Folder {
   readonly #holdMs: number
 
   /**
-   * Creates it, if need be. Throws Unfit if `.agent-home` in it is no directory. `holdMs`: how long
+   * Creates it, if need be. Throws Unfit if `.agent-home` in it is not a directory. `holdMs`: how long
    * a program that had a file open may still write to it after it was replaced.
    */
   constructor(root: string, { holdMs = HOLD_MS } = {}) {
@@ -114,7 +114,7 @@ export class Folder {
     makeDirectories(root)
     makeDirectories(this.#own, 0o700)
     this.#opened = lstatSync(this.#own, { bigint: true })
-    if (!lstatSync(this.#own).isDirectory()) throw new Unfit(`${this.#own} is no directory.`)
+    if (!lstatSync(this.#own).isDirectory()) throw new Unfit(`${this.#own} is not a directory.`)
     makeDirectories(this.#held, 0o700)
     this.folding = probe(this.#own)
   }
@@ -138,7 +138,7 @@ export class Folder {
   #requireSame(): void {
     const now = statsOf(this.#own)
     if (now && isFileItself(this.#opened, now)) return
-    throw new Unfit(`${this.root} is no longer the directory that it was: its ${OWN} is gone.`)
+    throw new Unfit(`${this.root} is no longer the same directory: its ${OWN} is gone.`)
   }
 
   /** Writes a file in the place of the expected text; undefined: of nothing. */
@@ -203,7 +203,7 @@ export class Folder {
   putBeside(path: string, text: string): void {
     this.#within(`${path}${THEIRS}`, true, (target) => {
       if (this.#create(target, text) === 'done' || readFile(target)?.text === text) return
-      throw new Unfit(`${path}${THEIRS} is there already: move it away`)
+      throw new Unfit(`${path}${THEIRS} already exists: move it away`)
     })
   }
 

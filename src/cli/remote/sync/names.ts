@@ -20,9 +20,9 @@ export const isTooDeep = (path: string): boolean => path.split('/').length > MOS
 export const TOO_DEEP = `it is more than ${MOST_DIRECTORIES} directories deep`
 
 function whyNot(name: string): string | undefined {
-  if (FORBIDDEN.test(name)) return 'its name has characters that Windows does not take'
+  if (FORBIDDEN.test(name)) return 'its name has characters that Windows does not allow'
   if (/[. ]$/.test(name)) return 'its name ends in a dot or a space, which Windows drops'
-  if (DEVICE.test(name)) return 'its name is that of a device of Windows'
+  if (DEVICE.test(name)) return 'its name is a device name on Windows'
   const isLong = Buffer.byteLength(name) > MOST_NAME_BYTES
   return isLong ? `its name has more than ${MOST_NAME_BYTES} bytes` : undefined
 }

@@ -71,7 +71,7 @@ export function pathsUnder(prefix: string): Paths {
 
   function unusable(key: string, metadata: Metadata) {
     const path = saidPath(key, metadata) ?? key
-    return { path, why: whyUnusable(path) ?? 'no file can have this name' }
+    return { path, why: whyUnusable(path) ?? 'it is not a valid file name' }
   }
 
   const isWithin = (key: string, metadata: Metadata): boolean =>
@@ -127,11 +127,11 @@ export function clashes(
   const why = new Map<string, string>()
   const clash = (path: string, { node, isFile }: Node, at: string): void => {
     const other = isFile || node === at ? node : `${node}/`
-    why.set(path, `on this file system it cannot be beside ${other}`)
+    why.set(path, `on this file system its name collides with ${other}`)
   }
   for (const path of wanted) {
     if (folding.ignoresForm && path !== path.normalize('NFC')) {
-      why.set(path, 'this file system does not keep the form of its letters')
+      why.set(path, 'this file system changes the Unicode form of its name')
       continue
     }
     for (const node of nodesOf(path)) {

@@ -73,7 +73,7 @@ type Doing<Does extends Action['does']> = Extract<Action, { does: Does }>
 const doing = <Does extends Action['does']>(actions: readonly Action[], ...which: Does[]) =>
   actions.filter((each): each is Doing<Does> => (which as string[]).includes(each.does))
 
-const TURNED_BACK = `The home is at earlier versions than it was: a backup may have been restored. Nothing was done. If that is known and wanted, remove ${OWN} from the directory and sync again: nothing is removed then, and files that differ are conflicts.`
+const TURNED_BACK = `The home is at earlier versions than it was: a backup may have been restored. Nothing was done. If that is intended, remove ${OWN} from the directory and sync again. That sync removes nothing, and files that differ become conflicts.`
 
 const OVER_QUOTA = /_quota_reached$/
 
@@ -197,7 +197,7 @@ export class Rounds {
       there > here
         ? `${there} of ${of} files are gone from ${folder.root}`
         : `${here} of ${of} memories are gone from the home`
-    const advice = 'Nothing was done. If they were meant to go, say so: --delete.'
+    const advice = 'Nothing was done. If that is intended, pass --delete.'
     throw new Failure(EXIT.failed, `${says}. ${advice}`)
   }
 

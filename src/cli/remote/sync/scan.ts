@@ -37,7 +37,7 @@ export function scan(root: string, folding: Folding): Disk {
     else if (entry.isFile()) attempt(path, () => look(path, join(directory, name)))
     else if (entry.isDirectory() && isTooDeep(`${path}/`)) unfit.set(path, TOO_DEEP)
     else if (entry.isDirectory()) attempt(path, () => descend(join(directory, name), `${path}/`))
-    else unfit.set(path, 'it is no file')
+    else unfit.set(path, 'it is not a file')
   }
 
   function descend(directory: string, at: string): void {

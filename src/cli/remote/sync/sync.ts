@@ -23,9 +23,9 @@ function lineOf({ did, path, from, why, beside }: Told): string {
     case 'renamed':
       return `renamed ${from} to ${path}`
     case 'conflict':
-      return `conflict ${path}: both sides changed the same lines. The home’s version is ${beside}: put into ${path} what you want of it, remove it, and sync again`
+      return `conflict ${path}: both sides changed the same lines. The home’s version is ${beside}: copy what you want into ${path}, remove it, and sync again`
     case 'rescued':
-      return `rescued ${path}: a program wrote to it while it was replaced. What it wrote is ${beside}`
+      return `rescued ${path}: a program wrote to it while it was replaced. Its text is in ${beside}`
     case 'left':
       return `left alone ${path}: ${why}`
     default:
@@ -92,17 +92,17 @@ async function requireSameHome(home: AgentHome, state: FolderState, prefix: stri
   const known = { agent: state.note('agent') ?? agentId, prefix: state.note('prefix') ?? prefix }
   if (known.agent !== agentId) {
     throw usage(
-      `The directory is kept with the home of agent ${known.agent}, and this token is of agent ${agentId}. For another home take another directory.`,
+      `This directory is synced with the home of agent ${known.agent}, but the token belongs to agent ${agentId}. Use another directory for another home.`,
     )
   }
   if (known.prefix !== prefix) {
-    throw usage(`The directory is kept with the prefix “${known.prefix}”, not “${prefix}”.`)
+    throw usage(`This directory is synced with the prefix “${known.prefix}”, not “${prefix}”.`)
   }
   state.setNote('agent', agentId)
   state.setNote('prefix', prefix)
 }
 
-const HISTORY = `Nothing was done. If it is known and wanted: agent-home check --accept, then remove ${OWN} from the directory and sync again; nothing is removed then, and files that differ are conflicts.`
+const HISTORY = `Nothing was done. If that is intended: agent-home check --accept, then remove ${OWN} from the directory and sync again. That sync removes nothing, and files that differ become conflicts.`
 
 async function checkHistory(home: AgentHome, state: FolderState): Promise<void> {
   const note = state.note('head')
@@ -117,11 +117,11 @@ async function checkHistory(home: AgentHome, state: FolderState): Promise<void> 
 }
 
 function sentenceOf({ why, message }: FolderStateError, root: string): string {
-  if (why === 'held') return `Another agent-home sync keeps ${root}.`
+  if (why === 'held') return `Another agent-home sync is running in ${root}.`
   const own = join(root, OWN)
   return why === 'unwritable'
-    ? `${own} cannot be written: ${message}. What was done is found again by the next sync.`
-    : `${own} cannot be read: ${message}. Remove it and sync again: nothing is removed then, and files that differ are conflicts.`
+    ? `${own} cannot be written: ${message}. The next sync detects what was done.`
+    : `${own} cannot be read: ${message}. Remove it and sync again. That sync removes nothing, and files that differ become conflicts.`
 }
 
 /** Turns into failures what is wrong with the directory. */
@@ -260,7 +260,7 @@ async function keepWatching(watching: Watching): Promise<never> {
         pause = RETRY.first
       } catch (error) {
         if (!mayPass(error)) throw error
-        if (!isAway) terminal.tell(`${(error as Error).message} It is tried again.\n`)
+        if (!isAway) terminal.tell(`${(error as Error).message} Retrying.\n`)
         isAway = true
         rounds.lookAnew()
         await Promise.race([failed.promise, wait(pause, undefined, { signal })])
