@@ -78,7 +78,7 @@ export const catalogue = {
     status: 400,
     title: 'This request for access is not valid',
     detail:
-      'The program that sent you here is not set up right. Nothing was permitted. Go back to it, and add this home again.',
+      'The program that sent you here is not set up correctly. Nothing was permitted. Go back to it, and add this home again.',
   },
   text_empty: {
     status: 400,
@@ -243,7 +243,7 @@ export const catalogue = {
     status: 409,
     title: 'The passage is in the text more than once',
     detail:
-      'Nothing was changed. Send a longer old, with enough of the text around it to be there once.',
+      'Nothing was changed. Send a longer old, with enough of the text around it to occur only once.',
     members: { ...seenVersion, occurrences: 3 },
   },
   key_taken: {
@@ -300,7 +300,7 @@ export const catalogue = {
     status: 410,
     title: 'The events since then are no longer retained',
     detail:
-      'Nothing was changed: the log no longer tells what changed since that event. The first event that is left is in first: send that id, or a later one, or one less.',
+      'Nothing was changed: the log no longer has all changes since that event. first is the oldest event that is kept: send its id minus one, or any later id.',
     members: { first: 41 },
   },
   version_gone: {

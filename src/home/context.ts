@@ -70,17 +70,17 @@ export const NEXT: readonly z.output<typeof nextCall>[] = [
   {
     method: 'GET',
     path: '/api/agents/me/events?after=LAST_EVENT',
-    why: 'What happened since, deletions too.',
+    why: 'See what happened since, including deletions.',
   },
   {
     method: 'POST',
     path: '/api/agents/me/memory',
-    why: 'Write a memory. With metadata {"pinned": true} it is here in full.',
+    why: 'Write a memory. With metadata {"pinned": true} it is always here, in full.',
   },
   {
     method: 'GET',
     path: '/api/agents/me/memory/versions?key=KEY',
-    why: 'What a memory was before; POST /api/agents/me/memory/restore brings it back.',
+    why: 'See earlier versions of a memory; POST /api/agents/me/memory/restore brings one back.',
   },
 ]
 
@@ -137,11 +137,11 @@ export const contextSchema = z
     }),
     lastEvent: z.int().min(0).optional().meta({
       description:
-        'The last event of the home: GET /api/agents/me/events?after= tells what happened since. Omitted for a key with a prefix.',
+        'The last event of the home: GET /api/agents/me/events?after= lists what happened since. Omitted for a key with a prefix.',
     }),
     head: linkSchema.optional().meta({
       description:
-        'The head of the chain of events: remember it to see later that nothing was changed. Omitted for a key with a prefix.',
+        'The head of the chain of events: remember it to detect changes later. Omitted for a key with a prefix.',
     }),
     limits: z
       .object({ memories: quota.optional(), bytes: quota.optional() })

@@ -50,10 +50,10 @@ export const eventSchema = z
     }),
     rollback: z.object({ to: z.int(), parts: z.int() }).optional().meta({
       description:
-        'For rollback: the event that it went back to, and how many of the next events are its parts.',
+        'For rollback: the event it went back to, and how many of the following events are part of it.',
     }),
     content: hash.optional().meta({
-      description: 'For an event that made a text: what the text and metadata were committed to.',
+      description: 'For an event that created a text: the commitment to the text and its metadata.',
     }),
     by: author,
     createdAt: dateTime,
@@ -129,7 +129,8 @@ const query = z
       .default('oldest')
       .meta({ description: 'newest: the latest event first.' }),
     after: queryInteger({ minimum: 0 }).optional().meta({
-      description: 'An event’s id: what comes after it in this order. The next of a page.',
+      description:
+        'Return the events after this id, in this order: the value of next on the previous page.',
     }),
     since: instant.optional().meta({
       description: 'Only events from this time on.',
@@ -138,7 +139,7 @@ const query = z
     }),
     key: memoryKey
       .optional()
-      .meta({ description: 'Only events of this memory; a rename is of both keys.' }),
+      .meta({ description: 'Only events of this memory; a rename counts for both keys.' }),
     prefix: keyPrefix
       .optional()
       .meta({ description: 'Only events of memories whose keys start with this prefix.' }),
@@ -151,7 +152,7 @@ const query = z
   })
   .refine(({ key, prefix }) => key === undefined || prefix === undefined, {
     path: ['prefix'],
-    error: 'leave it out beside key',
+    error: 'cannot be combined with key',
   })
 
 type Query = z.output<typeof query>
@@ -183,7 +184,7 @@ export const listEvents = endpoint({
     tag,
     summary: 'List the events of this home',
     description:
-      'What happened, when and by whom; deletions too, which lists of memories do not show. Oldest first unless order=newest. The log contains no texts and outlives the versions; when it is full, the oldest events are removed. A key with a prefix sees only the events of its memories. A page may be short or empty although more follow: while `next` is not null, send it as `after`. Every 1,000 events examined cost one read.',
+      'What happened, when and by whom, including deletions, which lists of memories do not show. Oldest first unless order=newest. The log contains no texts and outlives the versions; when it is full, the oldest events are removed. A key with a prefix sees only the events of its memories. A page may be short or empty although more follow: while `next` is not null, send it as `after`. Every 1,000 events examined cost one read.',
   },
   guards: forAgents('reads'),
   query,
@@ -199,7 +200,7 @@ export const listEvents = endpoint({
             .meta({ description: 'The value of after for the next page; null at the end.' }),
           previous: linkSchema.optional().meta({
             description:
-              'What the first event follows, or what the next one will. Absent for a filtered or reversed page and for a key with a prefix.',
+              'The event before the first one, or before the next one if the page is empty. Absent for a filtered or reversed page and for a key with a prefix.',
           }),
           missed: missedSchema.optional(),
         })

@@ -30,13 +30,13 @@ const keptSchema = z
     id: z.string().meta({ format: 'uuid' }),
     madeAs: memoryKey.optional().meta({
       description:
-        'The key that the version was made under, if a rename has changed it since. A key with a prefix sees the versions that were made under it.',
+        'The key under which the version was created, if a rename has changed it since. A key with a prefix sees the versions created under its prefix.',
     }),
     version: z.int().min(1),
     operation: z.enum(OPERATIONS),
     by: author,
     createdAt: dateTime.meta({ description: 'When the memory was created.' }),
-    updatedAt: dateTime.meta({ description: 'When the version was made.' }),
+    updatedAt: dateTime.meta({ description: 'When the version was created.' }),
     text: z
       .string()
       .optional()
@@ -94,11 +94,12 @@ export const exportSchema = z
         'With history=true: every retained version, including those of deleted memories, ordered by key and version.',
     }),
     previous: linkSchema.optional().meta({
-      description: 'With history=true, not for a key with a prefix: what the first event follows.',
+      description:
+        'With history=true, not for a key with a prefix: the event before the first one.',
     }),
     events: z.array(eventSchema).optional().meta({
       description:
-        'With history=true, not for a key with a prefix: the retained events, oldest first. An import ignores them: it begins a chain of its own.',
+        'With history=true, not for a key with a prefix: the retained events, oldest first. An import ignores them and starts a new chain.',
     }),
   })
   .meta({ id: 'Export' })

@@ -21,7 +21,7 @@ const schema = z
   .strictObject({
     to: integer({ minimum: 0 }).meta({
       description:
-        'The id of an event: memories become as they were right after it. 0: before all.',
+        'The id of an event: memories return to their state right after it. 0: before all events.',
     }),
     prefix: keyPrefix
       .optional()
@@ -64,7 +64,7 @@ export const rollBack = endpoint({
           restored: count,
           deleted: count,
           unchanged: count.meta({
-            description: 'Memories that were changed since, and are as they were.',
+            description: 'Memories that have changed since, but are already in that state.',
           }),
           skipped: z.array(z.object({ key: memoryKey, reason: z.literal('version_gone') })).meta({
             description: `Memories that stay as they are, because their version of then was erased or pruned; at most ${MOST_SKIPPED} are listed.`,

@@ -29,7 +29,7 @@ const CREATE = 'Create it again with write_memory and expectedVersion 0'
 function goneSentence({ lastVersion, renamedTo }: Conflict): string {
   if (renamedTo !== undefined) return `the memory was renamed to ${renamedTo}: use that key.`
   if (lastVersion === undefined) {
-    return `the memory is gone, and no version of it is left under this key. ${CREATE}.`
+    return `the memory is gone, and none of its versions is kept under this key. ${CREATE}.`
   }
   return `the memory was deleted. ${CREATE}, or bring it back with restore_memory, version ${lastVersion} and expectedVersion 0.`
 }
@@ -37,36 +37,36 @@ function goneSentence({ lastVersion, renamedTo }: Conflict): string {
 function conflictSentence(conflict: Conflict): string {
   const { currentVersion = 0, sameContent, deletedVersion } = conflict
   if (sameContent) {
-    return `Version ${currentVersion} is there already, and holds what you sent: your write has been made.`
+    return `Version ${currentVersion} already contains what you sent: your write has been made.`
   }
   if (currentVersion > 0) {
-    return `Nothing was changed: version ${currentVersion} is there. Read it with read_memory, reconcile your text with it, and send expectedVersion ${currentVersion}.`
+    return `Nothing was changed: the memory is at version ${currentVersion}. Read it with read_memory, reconcile your text with it, and send expectedVersion ${currentVersion}.`
   }
   return deletedVersion === undefined
-    ? 'Nothing was changed, and nothing is under this key. Send expectedVersion 0 to create it.'
+    ? 'Nothing was changed, and no memory has this key. Send expectedVersion 0 to create it.'
     : `Nothing was changed: ${goneSentence(conflict)}`
 }
 
 const missingSentence = (conflict: Conflict): string =>
   conflict.deletedVersion === undefined
-    ? 'No memory is under this key. Check it with list_memories, or create the memory with write_memory and expectedVersion 0.'
-    : `Nothing is under this key: ${goneSentence(conflict)}`
+    ? 'No memory has this key. Check it with list_memories, or create the memory with write_memory and expectedVersion 0.'
+    : `No memory has this key: ${goneSentence(conflict)}`
 
 const VERSION_GONE =
-  'The version is no longer kept: it was erased, or gave way to newer ones. memory_history lists what is kept.'
+  'The version is no longer kept: it was erased, or pruned to make room for newer ones. memory_history lists the kept versions.'
 
 /** Sentences of the error catalogue refer to HTTP; these name tools instead. */
 const sentences: Partial<Record<ErrorCode, string | ((refusal: Problem) => string)>> = {
   version_conflict: ({ extras }) => conflictSentence(extras.members ?? {}),
   memory_not_found: ({ extras }) => missingSentence(extras.members ?? {}),
   version_not_found:
-    'The memory has no such version: it never was, or it is a delete. memory_history lists the versions.',
+    'The memory has no such version: it never existed, or it is a deletion. memory_history lists the versions.',
   version_gone: ({ extras: { members } }) => (members ? missingSentence(members) : VERSION_GONE),
   rate_limited: ({ extras: { headers } }) =>
-    `Too many requests: wait ${headers?.['Retry-After'] ?? 60} seconds. get_context tells what is left.`,
+    `Too many requests: wait ${headers?.['Retry-After'] ?? 60} seconds. get_context shows the remaining limits.`,
   memory_quota_reached:
-    'Nothing was written, and waiting does not help: the agent keeps all that it may. Delete memories that are no longer needed, or shorten them; get_context tells how much is left.',
-  invalid_body: 'The arguments do not fit. Correct what is named and call the tool again.',
+    'Nothing was written, and waiting does not help: the agent has reached its limit. Delete memories that are no longer needed, or shorten them; get_context shows how much space is left.',
+  invalid_body: 'The arguments are not valid. Correct the ones named and call the tool again.',
 }
 
 /** What went wrong and what to do next. */

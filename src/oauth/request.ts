@@ -38,7 +38,7 @@ const MOST_CHARS = 16_384
 /** Not valid, and where it would lead cannot be trusted. */
 const invalid = (why: string | undefined) =>
   problem('authorization_invalid', {
-    detail: `The program that sent you here is not set up right${why ? `: ${why}` : ''}. Nothing was permitted. Go back to it, and add this home again.`,
+    detail: `The program that sent you here is not set up correctly${why ? `: ${why}` : ''}. Nothing was permitted. Go back to it, and add this home again.`,
   })
 
 /** A document is kept under its address, so that is written in one way. */

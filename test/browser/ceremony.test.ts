@@ -181,7 +181,7 @@ describe('the console in a browser', () => {
     const { page, born, agent } = visitor
     await page.goto(`${agent}/keys`)
     await page.locator('summary', { hasText: 'Rotate the agent token' }).click()
-    await page.getByLabel('The present agent token').check()
+    await page.getByLabel('The current agent token').check()
     await page.getByRole('button', { name: 'Rotate the agent token' }).click()
     const token = await page.getByLabel('Agent token').inputValue()
     await inGoodOrder(visitor)

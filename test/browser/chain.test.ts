@@ -37,10 +37,10 @@ describe('the chain of events in a browser', () => {
     db.close()
   }
 
-  const right = (count: number) => `${count} events checked: each follows on the one before.`
+  const right = (count: number) => `${count} events checked: each follows the one before it.`
 
   const wrong = (id: number) =>
-    `Event ${id} does not follow on the one before: it was changed, or one before it is missing.`
+    `Event ${id} does not follow the one before it: it was changed, or an earlier one is missing.`
 
   test('each page is checked, and what was changed in the database is named', async () => {
     const opened = await open()

@@ -44,7 +44,7 @@ test('an export of one agent is brought into another: looked at first, then done
   await page.getByRole('button', { name: 'Import', exact: true }).click()
   await page.getByText('Choose below what to do').waitFor()
   expect(await barriers(page)).toEqual([])
-  await page.getByLabel('If a key has a memory already').selectOption('replace')
+  await page.getByLabel('If a key already has a memory').selectOption('replace')
   await page.getByRole('button', { name: 'See what it would do' }).click()
   await page.getByText('It would import: 1 created, 1 updated, 0 unchanged.').waitFor()
   await page.getByRole('button', { name: 'Import', exact: true }).click()

@@ -8,7 +8,7 @@ const MINE = 'Step 3, and what I typed.'
 
 /** In the page itself: from outside nothing can be seen of one that is being left. */
 const PRESS_AGAIN_WHEN_TOLD = `new MutationObserver(() => {
-  if (!document.body.textContent.includes('On its way …')) return
+  if (!document.body.textContent.includes('Sending …')) return
   document.querySelector('.editor button').click()
   window.told()
 }).observe(document.body, { subtree: true, childList: true, characterData: true })`

@@ -320,7 +320,7 @@ describe('memories in a browser', () => {
     await page.getByText('The agent wrote version 2 of it in the meantime.').waitFor()
     expect(await page.getByLabel('Text', { exact: true }).inputValue()).toBe('Mine.')
     await page.reload()
-    await page.getByText('It was begun with version 1').waitFor()
+    await page.getByText('It started from version 1').waitFor()
     await page.getByRole('button', { name: 'Save' }).click()
     await page.getByRole('button', { name: 'Save what I chose' }).waitFor()
     expect(await stored(reader, 'plan')).toMatchObject({ text: 'Theirs.', version: 2 })

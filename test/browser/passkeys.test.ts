@@ -109,7 +109,7 @@ describe('passkeys', () => {
     // All else must be filled in before anybody touches a sensor.
     await rotation.getByRole('button', { name: 'Use a passkey' }).click()
     expect(await page.getByLabel('Agent token', { exact: true }).count()).toBe(0)
-    await rotation.getByLabel('The present agent token').check()
+    await rotation.getByLabel('The current agent token').check()
     await rotation.getByRole('button', { name: 'Use a passkey' }).click()
     await page.getByRole('heading', { name: 'New agent token' }).waitFor()
     const token = await page.getByLabel('Agent token').inputValue()
@@ -125,7 +125,7 @@ describe('passkeys', () => {
     await page.goto('/console/account/passkeys')
     await page.getByRole('button', { name: 'Use a passkey' }).click()
     await page.getByRole('button', { name: 'Add a passkey' }).click()
-    await page.getByText('This device has a passkey of this account already.').waitFor()
+    await page.getByText('This device already has a passkey of this account.').waitFor()
   })
 
   test('where nobody is verified, nothing is done, and the page says so', async () => {
@@ -164,7 +164,7 @@ describe('passkeys', () => {
     expect(await passkeyButton(page).count()).toBe(0)
     await signInByForm(page, email)
     await page.goto('/console/account/passkeys')
-    await page.getByText('This browser has no passkeys').waitFor()
+    await page.getByText('This browser does not support passkeys').waitFor()
     expect(await page.getByRole('button', { name: 'Add a passkey' }).count()).toBe(0)
     expect(faults).toEqual([])
   })

@@ -118,7 +118,7 @@ describe('other ways into the console', () => {
     await page.getByRole('button', { name: 'Activate', exact: true }).waitFor()
     await page.goto(`${agent}/keys`)
     await page.locator('summary', { hasText: 'Rotate the agent token' }).click()
-    await page.getByLabel('The present agent token').check()
+    await page.getByLabel('The current agent token').check()
     await page.getByRole('button', { name: 'Rotate the agent token' }).click()
     const next = await page.getByLabel('Agent token').inputValue()
     expect(next).not.toBe(token)

@@ -286,7 +286,9 @@ describe('names', () => {
     put('a', 'a file')
     await sync()
     await home.write('a..b', 'below it', { expectedVersion: 0 })
-    expect((await sync()).stdout).toContain('left alone a/b: on this file system its name collides with')
+    expect((await sync()).stdout).toContain(
+      'left alone a/b: on this file system its name collides with',
+    )
     await home.delete('a', { expectedVersion: 1 })
     expect((await sync()).stdout).toBe('removed a\nreceived a/b\n1 received, 1 removed.\n')
     expect(files()).toEqual({ 'a/b': 'below it' })

@@ -139,7 +139,7 @@ describe('a client that remembers', () => {
     altered(sql)
     const { faults } = await whole()
     expect(faults.map(({ fault }) => fault)).toContain(
-      'the text is not the one that its event committed to',
+      'the text differs from the one that its event committed to',
     )
   })
 
@@ -166,11 +166,11 @@ describe('a client that remembers', () => {
     const beside = { text: 'two', metadata: { a: [1, 'x"]}'] } }
     const both = file.history.map((each) => (each.version === 3 ? { ...each, ...beside } : each))
     expect(await faultsOf(both)).toEqual([
-      'the text is not the one that its event committed to: moved@3',
+      'the text differs from the one that its event committed to: moved@3',
     ])
     const without = file.history.filter(({ version }) => version !== 3)
     expect(await faultsOf(without, 'two')).toEqual([
-      'the history lacks the version that a memory is at: moved@3',
+      'the history lacks the current version of a memory: moved@3',
     ])
   })
 
@@ -191,10 +191,10 @@ describe('a client that remembers', () => {
       (await verifyExport(file, { remembered })).faults.map(({ fault }) => fault)
     expect(await faultsOf(head)).toEqual([])
     expect(await faultsOf({ ...head, hash: '0'.repeat(64) })).toEqual([
-      'the event is not the one that is remembered',
+      'the event differs from the remembered one',
     ])
     expect(await faultsOf({ ...head, id: 99 })).toEqual([
-      'the file is older than what is remembered',
+      'the file is older than the remembered head',
     ])
     const other = file.replace(/"agent_id":"./, '"agent_id":"x')
     expect((await verifyExport(other)).faults).toEqual([

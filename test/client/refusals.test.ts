@@ -116,7 +116,7 @@ describe('a refusal', () => {
       scripted.answer({ ...page, status })
       const error = await caught(home.read('plan'))
       expect(error).toMatchObject({ code: `http_${status}`, status })
-      expect((error as Error).message).toMatch(/no answer of an Agent Home/)
+      expect((error as Error).message).toMatch(/not an answer from an Agent Home/)
     }
   })
 

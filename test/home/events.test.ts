@@ -58,7 +58,7 @@ describe.each(engines)('events on $name', (engine) => {
   test.each([
     ['since=yesterday', '?since', 'must be a time: 2026-11-21T22:00:00Z'],
     ['by=Atlas', '?by', 'must be agent, operator, or the id of a named key'],
-    ['key=a&prefix=b', '?prefix', 'leave it out beside key'],
+    ['key=a&prefix=b', '?prefix', 'cannot be combined with key'],
   ])('%s is refused', async (query, pointer, message) => {
     expect(await ask(query)).toMatchObject({
       status: 400,

@@ -168,7 +168,7 @@ describe('the place of what is wrong', () => {
       [3, ''],
     ] as const) {
       const { errors } = await refused(bytes.subarray(0, end))
-      expect(errors).toEqual([wrong(pointer, `ends at byte ${end}, before its JSON does`)])
+      expect(errors).toEqual([wrong(pointer, `ends at byte ${end}, in the middle of its JSON`)])
     }
   })
 

@@ -45,7 +45,7 @@ describe.each(eras)('a client of $version is told', ({ era }) => {
       ...{ key: 'plan', text: 'three', expectedVersion: 1 },
     })
     expect(said).toBe(
-      'version_conflict: Nothing was changed: version 2 is there. Read it with read_memory, reconcile your text with it, and send expectedVersion 2.',
+      'version_conflict: Nothing was changed: the memory is at version 2. Read it with read_memory, reconcile your text with it, and send expectedVersion 2.',
     )
     expect(members).toMatchObject({ code: 'version_conflict', currentVersion: 2 })
     const again = await refused('write_memory', { key: 'plan', text: 'two', expectedVersion: 1 })
@@ -70,7 +70,7 @@ describe.each(eras)('a client of $version is told', ({ era }) => {
     const args = { key: 'no spaces', text: 'x', expectedVersion: -1, content: 'x' }
     const { said, members } = await refused('write_memory', args)
     expect(said.split('\n')).toEqual([
-      'invalid_body: The arguments do not fit. Correct what is named and call the tool again.',
+      'invalid_body: The arguments are not valid. Correct the ones named and call the tool again.',
       '/key: must be 1 to 100 letters, digits, underscores, dots or hyphens',
       '/expectedVersion: must be at least 0',
       '/content: is not a known property; it is called "text"',

@@ -128,7 +128,7 @@ describe.concurrent('codes', () => {
     await closed.kill('SIGTERM')
     const { code, output } = await run('read', 'plan', '--url', closed.url)
     expect(code).toBe(6)
-    expect(output).toMatch(/^(Waiting \d+ s.*\n)*Nobody answers at this address\..*\n$/)
+    expect(output).toMatch(/^(Waiting \d+ s.*\n)*There is no answer from this address\..*\n$/)
   })
 
   test('a token is in no message', async () => {
@@ -239,7 +239,7 @@ describe('a profile', () => {
       chmodSync(file, mode)
       const { code, stderr } = await run('list', '--profile', 'atlas')
       expect(code).toBe(5)
-      expect(stderr).toContain(`Say: chmod 600 '${file}'`)
+      expect(stderr).toContain(`Run: chmod 600 '${file}'`)
     }
     chmodSync(file, 0o600)
     expect((await run('list', '--profile', 'atlas')).code).toBe(0)

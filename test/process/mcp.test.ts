@@ -110,7 +110,7 @@ describe('the history', () => {
     db.close()
     for (let times = 0; times < 2; times++) {
       const { said, history } = await contextWith(env)
-      expect(said).toMatch(/^WARNING\. Event 1 of this home is not the one that was remembered/)
+      expect(said).toMatch(/^WARNING\. Event 1 of this home differs from the remembered one/)
       expect(history).toMatchObject({ outcome: 'history_changed', remembered: { id: 1 } })
     }
   })

@@ -168,7 +168,7 @@ describe.concurrent('on what a service left when it was stopped', () => {
     deaf.close()
     expect(lost).toMatchObject({ code: 1, stdout: '' })
     expect(lost.output).toMatch(
-      /does not answer\. Whether the old .* not known.* Run this again\.\n$/,
+      /does not answer\. It is not known whether the old .* Run the command again\.\n$/,
     )
   })
 

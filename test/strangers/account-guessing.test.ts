@@ -149,7 +149,7 @@ test('an account is signed in to a few times a minute, and no other waits for it
   const refused = await signIn(one.toUpperCase())
   expect(refused.status).toBe(429)
   expect(Number(refused.headers.get('retry-after'))).toBeLessThanOrEqual(60)
-  expect(refused.text).toContain('Go on in a browser that is signed in already')
+  expect(refused.text).toContain('Continue in a browser that is already signed in')
   expect((await signIn(other)).status).toBe(303)
   await service.birth({ email: one, password: PASSWORD })
   await service.close()

@@ -151,8 +151,8 @@ describe('the page of one agent', () => {
     for (let n = 1; n < 10; n++) await write(service, token, `k${n}`, 'x')
     for (let n = 0; n < 17; n++) await read(operator, 'k0')
     const { text } = await operator.get(operator.agent)
-    expect(text).toContain('It keeps 10 of at most 10 memories: delete what')
-    expect(text).toContain('It made 17 of the 20 reads that it may make in a minute.')
+    expect(text).toContain('It has 10 of at most 10 memories: delete some')
+    expect(text).toContain('It made 17 of the 20 reads allowed per minute.')
   })
 
   test('what needs attention is one list: a sentence for each, and the way to mend it', async () => {
@@ -170,9 +170,9 @@ describe('the page of one agent', () => {
     expect(others).toEqual([])
     const items = list.split('<li class=').slice(1)
     expect(items.map((each) => textIn(`<li ${each}`).split(' ').slice(0, 4).join(' '))).toEqual([
-      'It keeps 8 of',
+      'It has 8 of',
       '1 call of its',
-      '1 write came too',
+      '1 write met a',
     ])
     expect(items.map(linksIn)).toEqual([
       [`${agent}/memories?order=oldest`, `${agent}/memories?order=size`],

@@ -118,7 +118,7 @@ describe.each(engines)('all that match on $name', (engine) => {
     await begun.promise
     const second = await askFor(app, 'prefix=log.')
     expect([second.status, second.headers.get('retry-after')]).toEqual([429, '1'])
-    expect(textIn(second.text)).toContain('One export of an agent is sent at a time.')
+    expect(textIn(second.text)).toContain('Only one export of an agent runs at a time.')
     await write(service, many.born.token, 'secret', 'x')
     const erased = await service.call('POST', '/api/agents/me/memory/erase', {
       token: many.born.operatorToken,

@@ -195,7 +195,7 @@ describe('the check', () => {
   })
 
   const not = (id: number) =>
-    `Event ${id} does not follow on the one before: it was changed, or one before it is missing.`
+    `Event ${id} does not follow the one before it: it was changed, or an earlier one is missing.`
 
   const zeros = '0'.repeat(64)
 

@@ -266,7 +266,7 @@ describe('where the base is no longer kept', () => {
     const key = await memory(...versions)
     const { status, text } = await edit(key, `0\n${BASE.replace('five', 'FIVE')}`)
     expect(status).toBe(409)
-    expect(text).toContain('The version that both sides started from is not kept')
+    expect(text).toContain('The version that both sides started from is no longer kept')
     expect(legends(text)).toEqual(['Difference 1 of 2', 'Difference 2 of 2'])
     expect(fieldsIn(articleIn(text))).toMatchObject({ base: '', theirs: '8' })
     await resolve(chosen(text, { 'part-0': 'theirs', 'part-1': 'yours' }))

@@ -137,7 +137,7 @@ describe('the page of a memory of which nothing is kept', () => {
     async (below) => {
       const { status, text } = await operator.get(`${operator.agent}/memory${below}?key=never`)
       expect(status).toBe(404)
-      expect(noteIn(text)).toContain('Nothing is kept under this key.')
+      expect(noteIn(text)).toContain('This key has no memory and no kept versions.')
       expect(linksIn(text)).toContain(`${operator.agent}/memories`)
       expect(text).not.toContain('expectedVersion 0')
     },

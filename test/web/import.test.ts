@@ -48,7 +48,7 @@ const send = async (
 test('what it would do is told, and nothing is changed', async () => {
   const operator = await openConsole(service)
   const told = await send(operator, file([memory('a'), memory('b')]), '?dryRun=true')
-  const words = 'It would import: 2 created, 0 updated, 0 unchanged. Nothing was changed yet.'
+  const words = 'It would import: 2 created, 0 updated, 0 unchanged. Nothing has been changed yet.'
   expect(told).toEqual({ status: 200, shown: words })
   expect(await operator.stored('a')).toBeUndefined()
 })
@@ -77,13 +77,13 @@ test('where keys have memories: they are named, left, or replaced', async () => 
   const refused = await send(operator, sent)
   expect(refused.status).toBe(409)
   expect(refused.shown).toMatch(
-    /^Nothing was imported\. Choose below .* These keys had a memory already: plan$/,
+    /^Nothing was imported\. Choose below .* These keys already had a memory: plan$/,
   )
   const left = await send(operator, sent, '?onConflict=skip&dryRun=true')
   expect(left.shown).toContain('It would import: 1 created, 0 updated, 1 unchanged.')
   const replaced = await send(operator, sent, '?onConflict=replace')
   expect(replaced.shown).toBe(
-    'Imported: 1 created, 1 updated, 0 unchanged. These keys had a memory already: plan',
+    'Imported: 1 created, 1 updated, 0 unchanged. These keys already had a memory: plan',
   )
   expect(await operator.stored('plan')).toMatchObject({ text: 'a text', version: 2 })
 })
@@ -98,7 +98,7 @@ test('history that is left out is told', async () => {
   ]
   const sent = file([{ ...memory('plan'), version: 2 }], { history })
   const { shown } = await send(operator, sent, '?onConflict=replace')
-  expect(shown).toContain('Earlier versions left out: 1. Where a key is or was in use here')
+  expect(shown).toContain('Earlier versions left out: 1. If a key is or was in use here')
 })
 
 test('of a hundred keys and more it tells the first hundred, and that there may be more', async () => {
@@ -109,7 +109,7 @@ test('of a hundred keys and more it tells the first hundred, and that there may 
   expect(shown).toContain(
     'Imported: 101 created or updated, at least 100 of them updated, 0 unchanged.',
   )
-  expect(shown).toContain('These keys had a memory already, the first 100 of them: k1000 ')
+  expect(shown).toContain('These keys already had a memory, the first 100 of them: k1000 ')
   expect(shown).not.toContain('k1100')
 })
 
@@ -137,11 +137,11 @@ test('what is wrong is told with its place, in the words that programs get', asy
 
 test.each([
   ['no export', '[]', 'What is sent must be an object.'],
-  ['none at all', '', 'What is sent ends at byte 0, before its JSON does.'],
+  ['none at all', '', 'What is sent ends at byte 0, in the middle of its JSON.'],
   [
     'one that breaks off',
     file([memory('a')]).slice(0, -9),
-    'What is at "/memories/0" ends at byte 275, before its JSON does.',
+    'What is at "/memories/0" ends at byte 275, in the middle of its JSON.',
   ],
 ])('%s is refused on the page', async (_, sent, shown) => {
   const operator = await openConsole(service)

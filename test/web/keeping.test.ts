@@ -223,7 +223,7 @@ describe('deleting', () => {
 
   test('of what never was is refused', async () => {
     const { status, text } = await remove('none', 1)
-    expect([status, textIn(text).includes('“none” is not there any more.')]).toEqual([409, true])
+    expect([status, textIn(text).includes('“none” no longer exists.')]).toEqual([409, true])
   })
 })
 

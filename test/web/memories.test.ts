@@ -103,7 +103,7 @@ test('a search keeps to what is pinned and to how keys begin, and says of what i
   )
   expect(linksIn(insideOf(none, 'p').join())).toContain(`${who.agent}/memories?q=hay`)
   const quoted = await page('?q="needle hay"', who)
-  expect(textIn(quoted)).toContain('What is in quotes must stand just so: leave them out.')
+  expect(textIn(quoted)).toContain('A phrase in quotes must occur exactly: try without quotes.')
   const empty = await page('?pinned=yes&prefix=zz', who)
   expect(textIn(empty)).toContain('Nothing pinned begins with “zz”.')
 })

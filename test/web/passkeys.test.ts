@@ -167,7 +167,7 @@ describe('adding one', () => {
     expect((await operator.post(PAGE, { passkey })).status).toBe(303)
     expect((await operator.post(`${PAGE}/remove`, { id: device.id })).status).toBe(303)
     const { status, text } = await operator.post(PAGE, { passkey })
-    expect([status, textIn(text).includes('was sent before')]).toEqual([401, true])
+    expect([status, textIn(text).includes('was already sent')]).toEqual([401, true])
   })
 
   test('a challenge is the session’s own, and lasts five minutes', async () => {
@@ -186,13 +186,13 @@ describe('adding one', () => {
     const { device } = await withPasskey()
     const stranger = await openConsole(service)
     const { status, text } = await add(stranger, device)
-    expect([status, textIn(text).includes('an account already')]).toEqual([401, true])
+    expect([status, textIn(text).includes('already belongs to an account')]).toEqual([401, true])
   })
 
   test('ends at ten, and the page says so', async () => {
     const { operator } = await withPasskey()
     for (let n = 0; n < 9; n++) await add(operator, newAuthenticator(HERE))
-    expect(await account(operator)).toContain('There are 10, the most that an account can have')
+    expect(await account(operator)).toContain('There are 10, the maximum for an account')
     const { status, text } = await add(operator, newAuthenticator(HERE))
     expect([status, textIn(text).includes('an account may have 10')]).toEqual([401, true])
   })
@@ -431,7 +431,7 @@ describe('what becomes of them', () => {
     const fields = { current: PASSWORD, password: 'a battery of horses' }
     const { headers } = await operator.post('/console/account/password', fields)
     const { text } = await operator.get(headers.get('location') ?? '')
-    expect(textIn(text)).toContain('Passkeys still open the account')
+    expect(textIn(text)).toContain('Passkeys still work')
     expect((await signIn(device)).status).toBe(303)
   })
 

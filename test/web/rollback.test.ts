@@ -53,7 +53,7 @@ test('what one author changed is listed with its differences, then taken back, a
   const { status, text } = await page(`by=${id}&since=${since}`)
   expect(status).toBe(200)
   expect(listIn(text)).toEqual([
-    'a.new will be deleted: it was not there before',
+    'a.new will be deleted: it did not exist then',
     'a.one will get version 1 again',
     'a.two will get version 1 again',
   ])
@@ -88,7 +88,7 @@ test('of everybody under a prefix, or of all, and what is not kept is named', as
   const all = await page(`since=${since}`)
   expect(listIn(all.text)).toHaveLength(2)
   expect(textIn(all.text)).toContain(
-    '1 memory would stay as they are, because no earlier version is kept: b.',
+    '1 memory would stay unchanged, because no earlier version is kept: b.',
   )
 })
 

@@ -131,7 +131,7 @@ def test_no_error_shows_the_token(where: Where) -> None:
             pytest.raises(HomeError) as unreached,
         ):
             nobody.read("plan")
-        assert unreached.value.detail == "Nobody answers at this address."
+        assert unreached.value.detail == "There is no answer from this address."
         for error in (refused, broken, lost, unreached):
             assert "aha_" not in shown(error.value)
         assert "aha_" not in repr(home)
@@ -578,7 +578,7 @@ def test_a_changed_text_is_found_in_an_export(
 ) -> None:
     altered(where, born, sql)
     faults = {each.fault for each in whole(lived).faults}
-    assert "the text is not the one that its event committed to" in faults
+    assert "the text differs from the one that its event committed to" in faults
 
 
 def test_an_export_is_held_to_what_somebody_else_remembers(lived: AgentHome) -> None:
@@ -589,8 +589,8 @@ def test_an_export_is_held_to_what_somebody_else_remembers(lived: AgentHome) -> 
         return [each.fault for each in verify_export(file, remembered=remembered).faults]
 
     assert faults(head) == []
-    assert faults(Link(head.id, ZERO)) == ["the event is not the one that is remembered"]
-    assert faults(Link(99, head.hash)) == ["the file is older than what is remembered"]
+    assert faults(Link(head.id, ZERO)) == ["the event differs from the remembered one"]
+    assert faults(Link(99, head.hash)) == ["the file is older than the remembered head"]
     other = verify_export(file.replace('"agent_id":"', '"agent_id":"x', 1))
     assert [(each.fault, each.place) for each in other.faults] == [
         ("the chain does not begin as this agent’s", "0")

@@ -44,5 +44,5 @@ def test_an_async_change_too(where: Where, born: BirthResult, home: AgentHome) -
             assert_type(await theirs.update("plan", lambda now: "x"), Memory)
 
     asyncio.run(use())
-    with pytest.raises(TypeError, match="is awaited by an AsyncAgentHome alone"):
+    with pytest.raises(TypeError, match="only an AsyncAgentHome accepts"):
         home.update("plan", said)  # type: ignore[arg-type]

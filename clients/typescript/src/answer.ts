@@ -38,7 +38,7 @@ function parse(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch {
-    throw new Error('The answer is not whole.')
+    throw new Error('The answer is incomplete.')
   }
 }
 
@@ -46,14 +46,15 @@ const foreign = ({ status }: Response): HomeError =>
   new HomeError({
     status,
     code: `http_${status}`,
-    detail: `This is no answer of an Agent Home (status ${status}). Is the address right?`,
+    detail: `This is not an answer from an Agent Home (status ${status}). Is the address right?`,
   })
 
 const redirected = ({ status }: Response): HomeError =>
   new HomeError({
     status,
     code: 'redirected',
-    detail: 'The home is at another address. A token is not sent there unasked: set url to it.',
+    detail:
+      'The home is at another address. The token was not sent there: set url to the new address.',
   })
 
 const isRedirect = ({ type, status }: Response): boolean =>
@@ -123,6 +124,10 @@ export function streamIn(
 
 const cutOff = (cause: unknown): HomeError =>
   new HomeError(
-    { status: 0, code: 'no_answer', detail: 'The connection broke before the answer was whole.' },
+    {
+      status: 0,
+      code: 'no_answer',
+      detail: 'The connection broke before the answer was complete.',
+    },
     { cause },
   )

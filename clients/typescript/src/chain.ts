@@ -150,7 +150,7 @@ async function followEvents(
   let count = 0
   const meet = (link: Link): void => {
     const isIt = link.id !== remembered?.id || link.hash === remembered.hash
-    if (!isIt) fault('the event is not the one that is remembered', link.id)
+    if (!isIt) fault('the event differs from the remembered one', link.id)
     head = link
   }
   meet(previous)
@@ -159,7 +159,7 @@ async function followEvents(
     replay.take(event)
     const next = await follow(head, event).catch((error: unknown) => {
       if (!(error instanceof HistoryChanged)) throw error
-      fault('the event is not the one that was chained, or those before it are not', event.id)
+      fault('the event differs from the chained one, or an earlier one does', event.id)
       // From what the file says, so that each fault is named once.
       return { id: event.id, hash: event.hash ?? '' }
     })
@@ -168,7 +168,7 @@ async function followEvents(
     tick()
   }
   if (remembered && remembered.id > head.id) {
-    fault('the file is older than what is remembered', remembered.id)
+    fault('the file is older than the remembered head', remembered.id)
   }
   return { head, events: count, replay }
 }
@@ -215,7 +215,7 @@ async function proveTexts(
     const content = replay.contentOf(key, version)
     if (content === undefined) unproven++
     else if (salt !== undefined && (await isCommitted(salt, kept, content))) proven++
-    else fault('the text is not the one that its event committed to', `${key}@${version}`)
+    else fault('the text differs from the one that its event committed to', `${key}@${version}`)
   }
   return { proven, unproven }
 }
@@ -237,7 +237,8 @@ export async function verifyExport(
   const file = membersOf(source)
   const part = (name: string): string => {
     const found = file.get(name)
-    if (found === undefined) throw new SyntaxError(`This is no export with history: no ${name}.`)
+    if (found === undefined)
+      throw new SyntaxError(`This is not an export with history: it has no ${name}.`)
     return found
   }
   const faults: ExportFault[] = []

@@ -181,7 +181,7 @@ export class ImportConflict extends HomeError {
 export class OutcomeUnknown extends HomeError {
   constructor(cause: unknown) {
     const detail =
-      'The answer was lost: the change may or may not have been made. Read what is there before you repeat it.'
+      'The answer was lost: the change may or may not have been made. Read the memory before you repeat it.'
     super({ status: 0, code: 'outcome_unknown', detail }, { cause })
   }
 }
@@ -213,7 +213,7 @@ class HistoryDiffers extends HomeError {
  */
 export class HistoryChanged extends HistoryDiffers {
   constructor(remembered: Link, found: Link) {
-    const detail = `Event ${remembered.id} of this home is not the one that was remembered: its history was changed. Ask the operator, who can run agent-home verify.`
+    const detail = `Event ${remembered.id} of this home differs from the remembered one: its history was changed. Ask the operator, who can run agent-home verify.`
     super('history_changed', detail, remembered, found)
   }
 }
@@ -231,7 +231,7 @@ export class HistoryChanged extends HistoryDiffers {
  */
 export class TurnedBack extends HistoryDiffers {
   constructor(remembered: Link, found: Link) {
-    const detail = `This home ends at event ${found.id}, and event ${remembered.id} was remembered: it was turned back, as by a restored backup. If the operator says so, accept it.`
+    const detail = `This home ends at event ${found.id}, and event ${remembered.id} was remembered: it was turned back, for example by a restored backup. If the operator confirms this, accept it.`
     super('turned_back', detail, remembered, found)
   }
 }

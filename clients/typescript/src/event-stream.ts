@@ -25,7 +25,7 @@ const MOST_CHARACTERS = 1_000_000
 const BACKOFF = { first: 250, most: 10_000 }
 
 const unreadable = () =>
-  new HomeError({ status: 200, code: 'answer_too_large', detail: 'An event is without end.' })
+  new HomeError({ status: 200, code: 'answer_too_large', detail: 'An event has no end.' })
 
 const fieldOf = (lines: readonly string[], name: string): string | undefined =>
   lines

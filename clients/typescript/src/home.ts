@@ -27,7 +27,7 @@ export interface ListOptions extends CallOptions {
   readonly prefix?: string
   /** Only what comes after this key, in the order of keys. */
   readonly after?: string
-  /** By key unless told; `changed`: last changed first. */
+  /** By key by default; `changed`: most recently changed first. */
   readonly order?: 'key' | 'changed'
   /** `whole` gives the texts too. */
   readonly view?: 'summary' | 'whole'

@@ -8,7 +8,7 @@ const PLAIN = /[^"[\]{}]*/y
 
 function endOf(pattern: RegExp, text: string, at: number): number {
   pattern.lastIndex = at
-  if (!pattern.test(text)) throw new SyntaxError('The JSON is not whole.')
+  if (!pattern.test(text)) throw new SyntaxError('The JSON is incomplete.')
   return pattern.lastIndex
 }
 
@@ -25,7 +25,7 @@ function endOfValue(text: string, start: number): number {
       at = endOf(STRING, text, at)
       continue
     }
-    if (met === undefined) throw new SyntaxError('The JSON is not whole.')
+    if (met === undefined) throw new SyntaxError('The JSON is incomplete.')
     depth += met === '{' || met === '[' ? 1 : -1
     at++
     if (depth === 0) return at

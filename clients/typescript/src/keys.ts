@@ -53,7 +53,7 @@ export class Keys extends Home {
   }
 
   /**
-   * The operator's: a new operator token, for one that others may know. This object's no longer works then.
+   * The operator's: a new operator token, for one that others may know. The token of this object then no longer works.
    *
    * ```ts
    * const token = await operator.replaceOperatorKey()

@@ -139,7 +139,7 @@ export class Operator extends Keys {
 
   /**
    * The operator's, and for good: the whole memory (`all`), what it was before (`history`), or some
-   * of its versions. If an answer was lost, `versions` may leave out what went before it.
+   * of its versions. If an answer was lost, `versions` may omit earlier ones.
    *
    * ```ts
    * await home.write('plan', 'Step 2 of 3', { expectedVersion: 1 })

@@ -27,9 +27,9 @@ interface Left {
 }
 
 function faultOf({ version, isKept }: Living, left: Left): string | undefined {
-  if (!left.lives) return 'a memory is there, and its last event ended it'
+  if (!left.lives) return 'a memory exists, but its last event ended it'
   if (version !== left.version) return 'a memory is not at the version that its last event made'
-  return isKept ? undefined : 'the history lacks the version that a memory is at'
+  return isKept ? undefined : 'the history lacks the current version of a memory'
 }
 
 /** Takes the events of a home in their order. */
@@ -64,12 +64,12 @@ export function replayEvents() {
         const left = last.get(key)
         const found = left && faultOf(memory, left)
         if (found) fault(found, `${key}@${memory.version}`)
-        else if (!left && isWhole) fault('no event tells of a memory', `${key}@${memory.version}`)
+        else if (!left && isWhole) fault('no event mentions a memory', `${key}@${memory.version}`)
         else if (!left) unproven++
       }
       for (const [key, { version, lives }] of last) {
         if (!lives || living.has(key)) continue
-        fault('a memory is not there, and no event ended it', `${key}@${version}`)
+        fault('a memory is missing, but no event ended it', `${key}@${version}`)
       }
       return unproven
     },

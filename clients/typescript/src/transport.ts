@@ -90,7 +90,7 @@ const noAnswer = (cause: unknown, detail: string): HomeError =>
 function failed<T>(cause: unknown): Outcome<T> {
   if (cause instanceof HomeError) return { kind: 'refused', error: cause }
   if (wasNeverSent(cause)) {
-    return { kind: 'unsent', error: noAnswer(cause, 'Nobody answers at this address.') }
+    return { kind: 'unsent', error: noAnswer(cause, 'There is no answer from this address.') }
   }
   return { kind: 'lost', error: noAnswer(cause, 'The home did not answer.') }
 }

@@ -110,7 +110,7 @@ function takeName(reading: Reading, segment: string): void {
   const { names, bounds, from } = reading
   if (names.has(name)) {
     const byte = from + blanksOf(segment)
-    throw malformedAt([name], `is there twice, the second time at byte ${byte}`)
+    throw malformedAt([name], `occurs twice, the second time at byte ${byte}`)
   }
   bounds.meetName(name)
   names.add(name)
@@ -251,7 +251,7 @@ export function splitObject(bounds: SplitBounds) {
       if (reading.place === 'before' && !isBlank(segment))
         throw malformedAt([], 'must be an object')
       const byte = reading.from + Buffer.byteLength(segment)
-      throw malformedAt(pathOf(reading), `ends at byte ${byte}, before its JSON does`)
+      throw malformedAt(pathOf(reading), `ends at byte ${byte}, in the middle of its JSON`)
     },
   }
 }

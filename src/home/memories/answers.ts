@@ -24,10 +24,9 @@ import { refusal } from '../refusal.ts'
 import { memoryExample, memoryKey, memorySchema } from '../schemas.ts'
 import { type Gone, goneBy, whereItWent } from './gone.ts'
 
-export const protectedMark = z
-  .literal(true)
-  .optional()
-  .meta({ description: 'Only the operator changes this memory. Omitted if it is not protected.' })
+export const protectedMark = z.literal(true).optional().meta({
+  description: 'Only the operator can change this memory. Omitted if it is not protected.',
+})
 
 export const summarySchema = memorySchema
   .omit({ text: true })
@@ -104,7 +103,7 @@ const deletedOptions = {
   deletedVersion: z
     .int()
     .optional()
-    .meta({ description: 'If the memory was deleted or renamed: the version that ended it.' }),
+    .meta({ description: 'If the memory was deleted or renamed: the version of that change.' }),
   deletedAt: dateTime.optional(),
   lastVersion: z
     .int()
@@ -254,9 +253,9 @@ function notOnce(fault: Extract<ChangeError, { outcome: 'not_once' }>): Problem 
 
 const OVER: Readonly<Record<Quota, string>> = {
   memories:
-    'Nothing was written: the home has as many memories as it may, and waiting does not help. Delete some that are no longer needed.',
+    'Nothing was written: the home has reached its number of memories, and waiting does not help. Delete some that are no longer needed.',
   bytes:
-    'Nothing was written: the memories would have more bytes than the home may keep, and waiting does not help. Shorten or delete some.',
+    'Nothing was written: the memories would exceed the bytes that the home may keep, and waiting does not help. Shorten or delete some.',
 }
 
 export const overQuota = (quota: Quota): Problem =>

@@ -41,7 +41,7 @@ const nextPage = z
 /** Told of parameters that another endpoint knows. */
 export const knownElsewhere = {
   elsewhere: {
-    since: 'is not known here: GET /api/agents/me/events?since=… tells what changed since a time',
+    since: 'is not supported: GET /api/agents/me/events?since=… lists what changed since a time',
   },
 }
 

@@ -93,7 +93,7 @@ const editSchema = z
     old: text.meta({ description: 'The passage to replace, exactly as it is in the text, once.' }),
     new: z.string('must be a string').meta({
       maxLength: fields.text.maxBytes,
-      description: 'What replaces it; empty to remove the passage.',
+      description: 'The replacement; empty to remove the passage.',
     }),
     expectedVersion: expectedVersion.optional(),
   })
@@ -114,7 +114,7 @@ const edit: MemoryVerb<typeof editSchema> = {
     name: 'edit_memory',
     title: 'Edit a memory',
     description:
-      'Replaces one passage of a memory’s text; the rest and the metadata stay. old must be in the text exactly once: copy it from read_memory, with enough around it to be unique.',
+      'Replaces one passage of a memory’s text; the rest and the metadata are unchanged. old must occur in the text exactly once: copy it from read_memory, with enough context to be unique.',
     idempotent: false,
   },
 }
@@ -163,7 +163,7 @@ export const restore: MemoryVerb<typeof restoreSchema> = {
     name: 'restore_memory',
     title: 'Restore a memory',
     description:
-      'Makes an earlier version the newest: memory_history lists them. expectedVersion is the current version, and 0 if the memory was deleted.',
+      'Restores an earlier version as the newest; memory_history lists them. expectedVersion is the current version, or 0 if the memory was deleted.',
     idempotent: true,
   },
 }

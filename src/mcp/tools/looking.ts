@@ -13,7 +13,7 @@ const PAGE_BYTES = 32_768
 
 const atMost = (most: number) => integer({ minimum: 1 }).max(most, `must be at most ${most}`)
 
-const prefix = keyPrefix.default('').meta({ description: 'Only keys that start with it.' })
+const prefix = keyPrefix.default('').meta({ description: 'Only keys that start with this prefix.' })
 
 const listInput = z
   .strictObject({
@@ -21,8 +21,12 @@ const listInput = z
     order: z
       .enum(['key', 'changed'])
       .default('key')
-      .meta({ description: 'changed: last changed first.' }),
-    after: z.string().max(100).optional().meta({ description: 'The next of the page before.' }),
+      .meta({ description: 'changed: most recently changed first.' }),
+    after: z
+      .string()
+      .max(100)
+      .optional()
+      .meta({ description: 'The value of next on the previous page.' }),
     limit: atMost(100).default(50),
   })
   .refine(({ order, after }) => after === undefined || cursors[order].test(after), {
@@ -44,7 +48,7 @@ export const listMemories: Tool<typeof listInput> = {
   name: 'list_memories',
   title: 'List memories',
   description:
-    'Keys with sizes, versions and metadata, without texts, page by page: while next is not null, send it as after.',
+    'Lists keys with sizes, versions and metadata, without texts, page by page: while next is not null, send it as after.',
   input: listInput,
   async run(sent, { home, identity }) {
     const page = { ...sent, whole: false, maxBytes: PAGE_BYTES }
@@ -54,13 +58,13 @@ export const listMemories: Tool<typeof listInput> = {
       ({ key, version, bytes, updatedAt }) =>
         `${key}: version ${version}, ${bytes} bytes, ${updatedAt}`,
     )
-    return { text: linesOf(lines, 'No memory is here.', more(next)), json }
+    return { text: linesOf(lines, 'There are no memories.', more(next)), json }
   },
 }
 
 const searchInput = z.strictObject({
   q: question.meta({
-    description: 'A question or some words; what is in "double quotes" must stand as it is there.',
+    description: 'A question or some words; a phrase in "double quotes" must occur exactly.',
   }),
   prefix,
   limit: atMost(25).default(10),
@@ -68,7 +72,7 @@ const searchInput = z.strictObject({
     .string()
     .regex(CURSOR, 'must be the next of an earlier answer')
     .optional()
-    .meta({ description: 'The next of the page before.' }),
+    .meta({ description: 'The value of next on the previous page.' }),
 })
 
 const hitOf = ({ key, version, updatedAt, matched, text, snippet }: SearchHit) => ({
@@ -80,7 +84,7 @@ const hitOf = ({ key, version, updatedAt, matched, text, snippet }: SearchHit) =
   snippet,
 })
 
-const NOTHING_FOUND = 'Nothing has a word of it. Ask in other words, or call list_memories.'
+const NOTHING_FOUND = 'Nothing matches. Try other words, or call list_memories.'
 
 const hitText = (hit: SearchHit): string => {
   const { matched, text, snippet = '' } = hit
@@ -94,7 +98,7 @@ export const searchMemories: Tool<typeof searchInput> = {
   name: 'search_memories',
   title: 'Search memories',
   description:
-    'Ask a question or give some words: the memories that answer best come first, short ones whole, others with a snippet.',
+    'Finds memories that answer a question or contain some words: best first, short ones whole, others with a snippet.',
   input: searchInput,
   async run({ after, ...sent }, { home, client, identity }) {
     const query = { ...sent, after: after === undefined ? undefined : cursorOf(after) }

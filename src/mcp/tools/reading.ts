@@ -14,26 +14,32 @@ const { minBytes, maxBytes } = fields.context
 
 /** What to call next, as tools. */
 const NEXT = [
-  { tool: 'get_context', why: 'Before a task, with about: includes what you know of it.' },
+  {
+    tool: 'get_context',
+    why: 'Before a task: with about, it includes what you know about the task.',
+  },
   { tool: 'search_memories', why: 'Find what you know about something.' },
   { tool: 'read_memory', why: 'Read a memory whole.' },
-  { tool: 'list_memories', why: 'List every memory, also what was left out here.' },
-  { tool: 'memory_history', why: 'What a memory was before; restore_memory brings it back.' },
+  { tool: 'list_memories', why: 'List every memory, including those left out here.' },
+  {
+    tool: 'memory_history',
+    why: 'See earlier versions of a memory; restore_memory brings one back.',
+  },
   {
     tool: 'write_memory',
-    why: 'Write. With metadata {"pinned": true} it comes whole in this answer.',
+    why: 'Write a memory. With metadata {"pinned": true} it is always in this answer, whole.',
   },
 ] as const
 
 const contextInput = z.strictObject({
   about: question.optional().meta({
     description:
-      'What you are about to do, in your own words or those of the user: what you know about it is included.',
+      'What you are about to do, in your own words or the user’s: memories about it are included.',
   }),
   bytes: integer({ minimum: minBytes })
     .max(maxBytes, `must be at most ${maxBytes}`)
     .default(DEFAULT_BYTES)
-    .meta({ description: 'The most that the answer may be, in UTF-8 bytes.' }),
+    .meta({ description: 'The maximum size of the answer, in UTF-8 bytes.' }),
 })
 
 type Context = z.output<typeof contextSchema>
@@ -65,7 +71,7 @@ export const getContext: Tool<typeof contextInput> = {
   name: 'get_context',
   title: 'What to read first',
   description:
-    'Call this first, saying in about what you are about to do: who you are, which limits are left, your pinned memories whole, what you know about the task, and the newest others without their texts. What did not fit is counted in leftOut.',
+    'Call this first, and say in about what you are about to do. Returns who you are, your remaining limits, your pinned memories whole, what you know about the task, and the newest other memories without their texts. leftOut counts what did not fit.',
   input: contextInput,
   async run(sent, { home, client, identity }) {
     const json = await contextOf(home, client, identity, { ...sent, next: NEXT })
@@ -75,17 +81,14 @@ export const getContext: Tool<typeof contextInput> = {
 
 const readInput = z.strictObject({
   key: memoryKey,
-  version: integer({ minimum: 1 })
-    .optional()
-    .meta({ description: 'An earlier version, as it was then.' }),
+  version: integer({ minimum: 1 }).optional().meta({ description: 'An earlier version to read.' }),
 })
 
 export const readMemory: Tool<typeof readInput> = {
   ...reading,
   name: 'read_memory',
   title: 'Read a memory',
-  description:
-    'One memory whole. Its version is what you send as expectedVersion when you change it.',
+  description: 'Returns one whole memory. Send its version as expectedVersion when you change it.',
   input: readInput,
   async run({ key, version }, { home, identity }) {
     const memory = await findAt(home, identity, key, version)
@@ -104,7 +107,7 @@ const historyInput = z.strictObject({
   key: memoryKey,
   before: integer({ minimum: 1 })
     .optional()
-    .meta({ description: 'The next of the answer before.' }),
+    .meta({ description: 'The value of next in the previous answer.' }),
   limit: integer({ minimum: 1 }).max(MOST_VERSIONS, `must be at most ${MOST_VERSIONS}`).default(20),
 })
 
@@ -118,7 +121,7 @@ export const memoryHistory: Tool<typeof historyInput> = {
   name: 'memory_history',
   title: 'List the versions of a memory',
   description:
-    'What a memory was, newest first, and who made it so; also of one that was deleted. read_memory with version reads one, restore_memory brings one back.',
+    'Lists the versions of a memory, newest first, with their authors; also for a deleted memory. read_memory with version reads one, restore_memory brings one back.',
   input: historyInput,
   async run({ key, before, limit }, { home, identity }) {
     const found = await findVersions(home, identity, key, { before, limit })

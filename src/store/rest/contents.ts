@@ -39,7 +39,7 @@ type Fault = (what: string, place: string) => void
 
 const EVENT = 'an event is not the one that was chained, or one is missing'
 const END = 'the chain of a home does not end at its head'
-const COMMITTED = 'a text or its metadata are not those that its event committed to'
+const COMMITTED = 'a text or its metadata differ from what its event committed to'
 const SIZES = 'a version’s sizes differ from what it holds'
 const WRITTEN = 'a version’s text, metadata or author are none that could be written'
 const LEFTOVER = 'a text, a salt or a hash is in a row that holds no version, or no event'

@@ -41,7 +41,7 @@ export async function faultIn({ previous, events, last }: Chained): Promise<stri
   for (const event of events) {
     const hash = await hashAfter(link.hash, event)
     if (event.id !== link.id + 1 || event.hash !== hash) {
-      return `Event ${event.id} does not follow on the one before: it was changed, or one before it is missing.`
+      return `Event ${event.id} does not follow the one before it: it was changed, or an earlier one is missing.`
     }
     link = { id: event.id, hash }
   }
@@ -65,7 +65,7 @@ async function check(address: string, told: HTMLElement): Promise<void> {
   const count = chained?.events.length
   told.classList.toggle('fault', fault !== undefined)
   told.textContent =
-    fault ?? `${count} event${count === 1 ? '' : 's'} checked: each follows on the one before.`
+    fault ?? `${count} event${count === 1 ? '' : 's'} checked: each follows the one before it.`
 }
 
 /** Without WebCrypto, as on plain HTTP, the button stays hidden. */

@@ -16,7 +16,7 @@ const PREFIX = 'draft'
 const SENT = 'drafts-sent'
 
 const SIGNED_OUT =
-  'You have been signed out. What you typed is kept in this browser: sign in again, and it is here.'
+  'You have been signed out. What you typed is kept in this browser: sign in again to get it back.'
 
 const form = document.querySelector<HTMLFormElement>('form[data-draft]')
 
@@ -160,7 +160,7 @@ function recover(
   const since =
     draft.base === stored
       ? ''
-      : ` It was begun with version ${draft.base}: when you save, you see what changed since.`
+      : ` It started from version ${draft.base}: when you save, you will see what changed since.`
   const at = new Date(draft.at).toLocaleString('en-GB', { dateStyle: 'long', timeStyle: 'short' })
   const discard = () => {
     localStorage.removeItem(name)

@@ -23,7 +23,7 @@ function tell(note: HTMLElement, event: Event): void {
   const what = end ?? `wrote version ${version} of it`
   const next = end ? 'you choose whether to create it again' : 'you see both and choose'
   const text = document.createElement('p')
-  text.textContent = `${who} ${what} in the meantime. Nothing of yours is lost: when you save, ${next}.`
+  text.textContent = `${who} ${what} in the meantime. Your changes are not lost: when you save, ${next}.`
   note.hidden = false
   note.replaceChildren(text)
 }

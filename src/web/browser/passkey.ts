@@ -61,10 +61,10 @@ async function answerTo(does: string | undefined, asks: string): Promise<unknown
 }
 
 const words: Readonly<Record<string, string>> = {
-  InvalidStateError: 'This device has a passkey of this account already.',
+  InvalidStateError: 'This device already has a passkey of this account.',
   NotAllowedError: 'No passkey was used. Nothing was done.',
-  SecurityError: 'The browser takes no passkeys at this address.',
-  SyntaxError: 'You may be signed out: load the page again.',
+  SecurityError: 'The browser does not allow passkeys at this address.',
+  SyntaxError: 'You may be signed out: reload the page.',
 }
 
 const wordsFor = (error: unknown): string =>

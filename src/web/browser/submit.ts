@@ -14,7 +14,7 @@ function sayItIsOnItsWay(form: HTMLFormElement): void {
   note.setAttribute('role', 'status')
   form.append(note)
   setTimeout(() => {
-    note.textContent = 'On its way …'
+    note.textContent = 'Sending …'
   }, LONG_MS)
   // A cached page is restored to its initial state.
   addEventListener('pagehide', () => note.remove(), { once: true })

@@ -25,7 +25,7 @@ function listen(form: HTMLFormElement, outcome: HTMLElement): void {
 }
 
 const broken =
-  'The connection ended before there was an answer. See what is there before you send it again.'
+  'The connection ended before there was an answer. Check what is stored before you send it again.'
 
 async function send(form: HTMLFormElement, button: HTMLElement | null): Promise<ChildNode[]> {
   const fields = new FormData(form, button)

@@ -61,7 +61,7 @@ const switches = {
   paused: {
     next: 'active',
     button: 'Activate',
-    meaning: 'It goes on where it stopped, with everything that it remembers.',
+    meaning: 'It continues where it stopped, with all of its memories.',
   },
 } as const
 

@@ -35,7 +35,7 @@ export function showFault(
     body: html`<div class="narrow">
 <h1>This program cannot be let in</h1>
 <p class="lead">A program at <strong>${url.host}</strong> sent you here, and its request has a fault: ${reasonIn(url)}. Nothing was permitted.</p>
-<p>Go back only if you have just started this there. The program is told what is wrong.</p>
+<p>Go back only if you have just started this there. The program will be told what is wrong.</p>
 <p class="actions"><a class="button" href="${location}" rel="noreferrer">Go on to ${url.host}</a></p>
 </div>`,
   })

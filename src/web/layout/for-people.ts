@@ -14,7 +14,7 @@ interface Words {
 
 const UNREADABLE = {
   title: 'The form is not readable',
-  detail: 'Open its page again, and send it from there.',
+  detail: 'Reload its page, and send it from there.',
   always: true,
 } as const
 
@@ -24,12 +24,12 @@ const NOTHING_CHANGED = { detail: 'Nothing was changed.', always: true, wait: tr
 const words: Readonly<Partial<Record<ErrorCode, Words>>> = {
   invalid_query: {
     title: 'This address is not valid',
-    detail: 'Something in it is not as our pages write it. Begin again from one of them.',
+    detail: 'It was mistyped or has been changed. Start again from one of our pages.',
   },
   authorization_invalid: {
     title: 'This program cannot be let in',
     detail:
-      'It is not set up right. Nothing was permitted. Go back to it, and add this home again.',
+      'It is not set up correctly. Nothing was permitted. Go back to it, and add this home again.',
   },
   oauth_unavailable: {
     title: 'Programs cannot be let in by this address',
@@ -44,71 +44,71 @@ const words: Readonly<Partial<Record<ErrorCode, Words>>> = {
   },
   body_too_large: {
     title: 'This is too long',
-    detail: 'What was typed is more than one form can hold.',
+    detail: 'The text is longer than one form can hold.',
     always: true,
   },
   invalid_token: {
-    detail:
-      'Check it for typing errors. If it was replaced, use the one that was shown when it was.',
+    detail: 'Check it for typing errors. If it was replaced, use the new one.',
   },
   wrong_password: {
     detail:
-      'There is an account with this address, and this is not its password. Give its password, or another address.',
+      'An account with this address exists, and this is not its password. Enter its password, or use another address.',
   },
   not_found: { detail: 'This page does not exist, or no longer does.' },
   malformed_json: {
     title: 'The file is not readable',
-    detail: 'It is not what an export of ours holds, or was changed since. Nothing was imported.',
+    detail: 'It is not one of our exports, or it was changed. Nothing was imported.',
     always: true,
   },
   import_conflict: {
-    detail: 'Nothing was imported. Choose whether to leave or to replace what is there.',
+    detail: 'Nothing was imported. Choose whether to keep or to replace the existing memories.',
     always: true,
   },
   imports_busy: { detail: 'Nothing was imported.', always: true, wait: true },
   memory_not_found: {
-    detail: 'It may have another key now, or be erased for good. Look for it in the list.',
+    detail: 'It may have a new key, or it was erased for good. Look for it in the list.',
   },
   version_not_found: {
     detail:
-      'There is no text of this version: it never was, or it is a delete. The history lists what is kept.',
+      'This version has no text: it never existed, or it is a deletion. The history lists the kept versions.',
   },
   version_gone: {
-    detail: 'It was erased, or gave way to newer ones. The history lists what is kept.',
+    detail:
+      'It was erased, or pruned to make room for newer ones. The history lists the kept versions.',
   },
-  key_not_found: { detail: 'It was revoked already. Nothing was changed.' },
+  key_not_found: { detail: 'It was already revoked. Nothing was changed.' },
   event_not_found: {
     detail: 'No event has this number yet. Choose since when again.',
     always: true,
   },
   event_gone: {
     title: 'Too long ago',
-    detail: 'Some of the events since then are not kept any more. Choose a later time.',
+    detail: 'Some of the events since then are no longer kept. Choose a later time.',
     always: true,
   },
   version_conflict: {
     title: 'The memory was written in the meantime',
-    detail: 'Nothing was saved. Open it again to see what it holds now.',
+    detail: 'Nothing was saved. Open it again to see its current text.',
   },
   key_taken: {
     detail:
-      'Nothing was renamed. A memory is under the new key, or what is kept of one that was deleted: choose another.',
+      'Nothing was renamed. The new key has a memory, or kept versions of a deleted one: choose another.',
   },
   version_current: {
-    title: 'The version that is stored now cannot be erased alone',
+    title: 'The current version cannot be erased alone',
     detail: 'Nothing was erased. Leave that version out, or erase the whole memory.',
   },
   batch_conflict: {
     title: 'Some of this cannot be done',
-    detail: 'Nothing was changed. Look at what is there now, and choose again.',
+    detail: 'Nothing was changed. Check what is stored now, and choose again.',
   },
   birth_conflict: {
     title: 'This form was used for another agent',
     detail: 'Reload the page to create another.',
   },
   credentials_rotated: {
-    title: 'This form made an agent before',
-    detail: 'Its tokens were replaced since. You find it among your agents.',
+    title: 'This form has already created an agent',
+    detail: 'Its tokens have been replaced since. It is among your agents.',
   },
   text_too_large: {
     get detail() {
@@ -124,20 +124,20 @@ const words: Readonly<Partial<Record<ErrorCode, Words>>> = {
   },
   rate_limited: { title: 'Too much at once', ...NOTHING_CHANGED },
   export_running: {
-    detail: 'Wait until it is downloaded. One export of an agent is sent at a time.',
+    detail: 'Wait until it has been downloaded. Only one export of an agent runs at a time.',
   },
   memory_quota_reached: {
     detail:
       'Nothing was saved, and waiting does not help. Delete memories that are no longer needed, or shorten them.',
   },
-  key_quota_reached: { detail: 'Nothing was made. Revoke one that is no longer used.' },
+  key_quota_reached: { detail: 'Nothing was created. Revoke a key that is no longer used.' },
   too_many_failures: {
     title: 'Too many failed attempts',
     detail: 'Too many came from this address.',
     wait: true,
   },
   too_many_wrong_passwords: { detail: 'Someone else may be guessing.', wait: true },
-  too_many_sign_ins: { detail: 'Go on in a browser that is signed in already.', wait: true },
+  too_many_sign_ins: { detail: 'Continue in a browser that is already signed in.', wait: true },
   internal: {
     detail:
       'This is our fault. Tell the operator of this service the number below: its log says why.',
@@ -150,16 +150,16 @@ const words: Readonly<Partial<Record<ErrorCode, Words>>> = {
   passwords_busy: NOTHING_CHANGED,
   stopping: { title: 'The service is restarting', ...NOTHING_CHANGED },
   storage_unavailable: NOTHING_CHANGED,
-  overloaded: { title: 'Too many are asking at once', ...NOTHING_CHANGED },
+  overloaded: { title: 'The service is busy', ...NOTHING_CHANGED },
   exports_busy: NOTHING_CHANGED,
   too_many_streams: NOTHING_CHANGED,
   storage_full: {
     detail:
-      'Nothing was saved; what is stored can be read. The operator of this service must free disk space.',
+      'Nothing was saved; stored data can still be read. The operator of this service must free disk space.',
   },
   outcome_unknown: {
     title: 'It may or may not have been saved',
-    detail: 'Look at what is there before you send it again.',
+    detail: 'Check what is stored before you send it again.',
   },
 }
 

@@ -104,7 +104,7 @@ export const documentPages = [
     '/interface',
     'The interface',
     (site) => html`<h1>The interface</h1>
-<p class="lead">Everything that a program can ask here.</p>
+<p class="lead">Everything that a program can do here.</p>
 <p class="dim">For programs: <a href="${documents.interface}">OpenAPI, as JSON</a>, from which clients are generated. An AI begins with <a href="${documents.guide}">the invitation</a>.</p>
 ${site.operations()}`,
   ),

@@ -78,7 +78,7 @@ const halves = (agents: number, memories: number): Html => html`<div class="halv
 <section aria-labelledby="home">
 <p class="crest">${glyph('pamyat')}</p>
 <h2 id="home">A private home</h2>
-<p>For what one agent remembers: named texts, each with a version. A write that did not see the last one is refused, so two runs never overwrite each other, and an answer means that it is on disk. Its operator, a person, reads, repairs, pauses, and leaves with all of it.</p>
+<p>For what one agent remembers: named texts, each with a version. A write that is based on an old version is refused, so two runs never overwrite each other, and a write is on disk when it is acknowledged. Its operator, a person, reads, repairs, pauses, and leaves with all of it.</p>
 <p><strong>${plural(agents, 'agent')}</strong> ${agents === 1 ? 'lives' : 'live'} here, with <strong>${plural(memories, 'memory', 'memories')}</strong>.</p>
 </section>
 <section aria-labelledby="gateway">
@@ -110,7 +110,7 @@ ${halves(agents, memories)}
 <h2 id="contact">First contact</h2>
 <p>For an AI, one request is enough. The answer says what to do next.</p>
 ${copyable('first-contact', firstContact(url))}
-<p>More to read: <a href="/llms.txt">the invitation</a>, <a href="/interface">the interface</a>, <a href="/api/discover">what there is to find</a>.</p>
+<p>More to read: <a href="/llms.txt">the invitation</a>, <a href="/interface">the interface</a>, <a href="/api/discover">what you can find here</a>.</p>
 </section>
 <section aria-labelledby="rooms">
 <h2 id="rooms">Six rooms</h2>

@@ -17,7 +17,7 @@ describe('the memory tools', () => {
     [
       'what is there already',
       plan('A', 0),
-      /^MemoryToolError: Version 1 of plan already says what you sent: nothing is left to do\.$/,
+      /^MemoryToolError: Version 1 of plan already contains what you sent: nothing is left to do\.$/,
     ],
     [
       'a delete of another version',
@@ -27,17 +27,17 @@ describe('the memory tools', () => {
     [
       'a change of what was deleted',
       use('write_memory', { key: 'gone', text: 'A', expectedVersion: 1 }),
-      /^MemoryToolError: Nothing was changed: gone was deleted at \S+Z\. If it is wanted again, call write_memory with expectedVersion 0\.$/,
+      /^MemoryToolError: Nothing was changed: gone was deleted at \S+Z\. To create it again, call write_memory with expectedVersion 0\.$/,
     ],
     [
       'a change of what never was',
       use('write_memory', { key: 'never', text: 'A', expectedVersion: 3 }),
-      /^MemoryToolError: Nothing was changed: no memory is under never\. To create it, call write_memory with expectedVersion 0\.$/,
+      /^MemoryToolError: Nothing was changed: no memory has the key never\. To create it, call write_memory with expectedVersion 0\.$/,
     ],
     [
       'a delete of what never was',
       use('delete_memory', { key: 'never', expectedVersion: 1 }),
-      /^MemoryToolError: Nothing was changed: no memory is under never\.$/,
+      /^MemoryToolError: Nothing was changed: no memory has the key never\.$/,
     ],
     [
       'a key that is none',
@@ -82,7 +82,7 @@ describe('the memory tools', () => {
     way.loseAnswers(1)
     const { told, errors } = await drive(home, use('append_memory', { key: 'log', text: 'A' }))
     expect(told[0]?.value).toBe(
-      'MemoryToolError: The answer was lost: it may have been done. Call read_memory for log, and call append_memory again only if it was not.',
+      'MemoryToolError: The answer was lost, and the change may have been made. Call read_memory for log, and call append_memory again only if it was not.',
     )
     expect((errors[0] as Error).cause).toBeInstanceOf(OutcomeUnknown)
     expect(await home.read('log')).toMatchObject({ text: 'A', version: 1 })

@@ -94,7 +94,7 @@ describe('the memory tools', () => {
     )
     expect(told[0]).toEqual({
       type: 'error-text',
-      value: `MemoryToolError: Nothing was changed: plan is at version 2, of ${updatedAt}. Call read_memory, reconcile what you want with what is there, and call write_memory with expectedVersion 2.`,
+      value: `MemoryToolError: Nothing was changed: plan is at version 2, of ${updatedAt}. Call read_memory, reconcile your text with it, and call write_memory with expectedVersion 2.`,
     })
     expect(errors).toMatchObject([{ name: 'MemoryToolError', cause: { currentVersion: 2 } }])
     expect(errors[0]).toBeInstanceOf(MemoryToolError)

@@ -396,7 +396,7 @@ describe.each(engines)('on $name', (on) => {
   })
 
   const PROVEN = 'an event is not the one that was chained'
-  const COMMITTED = 'a text or its metadata are not those that its event committed to'
+  const COMMITTED = 'a text or its metadata differ from what its event committed to'
 
   const forged: readonly (readonly [string, string, Damage])[] = [
     [

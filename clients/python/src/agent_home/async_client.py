@@ -240,7 +240,7 @@ class AsyncAgentHome(Handle):
     ) -> Memory | None:
         """The memory under a key, or None where nothing is.
 
-        With `version`, as it was then: raises HomeError `version_not_found` or, where it is no
+        With `version`, that version: raises HomeError `version_not_found` or, if it is no
         longer kept, `version_gone`.
         """
         return await self._run(self._core.read(key, version, call))
@@ -409,7 +409,7 @@ class AsyncAgentHome(Handle):
     ) -> AsyncIterator[wire.MemorySummary]:
         """The memories, one page asked for after the other as they are used up.
 
-        By key unless told; `changed`: last changed first. `whole` gives the texts too.
+        By key by default; `changed`: most recently changed first. `whole` gives the texts too.
         """
         return self._each(self._core.list(prefix, after, order, view, limit, call))
 
@@ -436,7 +436,7 @@ class AsyncAgentHome(Handle):
     ) -> AsyncIterator[wire.MemoryHit]:
         """Memories that answer a question or contain any of its words, best match first.
 
-        What is in "double quotes" must stand as it is there. By `meaning` too, or by meaning alone
+        A phrase in "double quotes" must occur exactly. By `meaning` too, or by meaning alone
         where the question is empty; without `match`.
         """
         return self._each(self._core.search(question, prefix, match, meaning, limit, call))
@@ -484,7 +484,7 @@ class AsyncAgentHome(Handle):
     ) -> AsyncIterator[wire.HomeEvent | wire.MissedEvents]:
         """What happens in this home, as it happens, until you stop.
 
-        A connection that breaks is opened again where it was. `missed` tells that the log no
+        A broken connection is resumed where it was. `missed` says that the log no
         longer held what came between. It begins with the event after `after`; now, unless told.
         """
         return self._each(self._core.watch(after, call))
@@ -585,7 +585,7 @@ class AsyncAgentHome(Handle):
     ) -> wire.Erased:
         """The operator's, and for good: the whole memory, what it was before, or some versions.
 
-        If an answer was lost, `versions` may leave out what went before it.
+        If an answer was lost, `versions` may omit earlier ones.
         """
         return await self._run(self._core.erase(key, versions, call))
 
@@ -608,7 +608,7 @@ class AsyncAgentHome(Handle):
     ) -> str:
         """The operator's: a new operator token, for one that others may know.
 
-        This object's no longer works then.
+        The token of this object then no longer works.
         """
         return await self._run(self._core.replace_operator_key(idempotency_key, call))
 

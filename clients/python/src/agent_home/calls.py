@@ -259,7 +259,7 @@ def _is_json(answer: Answer) -> bool:
 
 
 def _foreign(status: int) -> HomeError:
-    detail = f"This is no answer of an Agent Home (status {status}). Is the address right?"
+    detail = f"This is not an answer from an Agent Home (status {status}). Is the address right?"
     return HomeError(status=status, code=f"http_{status}", detail=detail)
 
 
@@ -270,7 +270,7 @@ def _no_answer(detail: str, cause: BaseException | None) -> HomeError:
 
 
 def cut_off(cause: BaseException | None) -> HomeError:
-    return _no_answer("The connection broke before the answer was whole.", cause)
+    return _no_answer("The connection broke before the answer was complete.", cause)
 
 
 def _seconds_in(header: str | None) -> int | None:
@@ -363,7 +363,8 @@ class Transport:
         status = answer.status
         if 300 <= status < 400:
             detail = (
-                "The home is at another address. A token is not sent there unasked: set url to it."
+                "The home is at another address. The token was not sent there: "
+                "set url to the new address."
             )
             return HomeError(status=status, code="redirected", detail=detail)
         if not _is_json(answer):
@@ -403,7 +404,8 @@ def _parsed(text: str) -> Any:
 
 def _failure_of(error: Unsent | Lost | TooLarge | HomeError) -> _Failure:
     if isinstance(error, Unsent):
-        return _Failure("unsent", _no_answer("Nobody answers at this address.", error.__cause__))
+        detail = "There is no answer from this address."
+        return _Failure("unsent", _no_answer(detail, error.__cause__))
     if isinstance(error, Lost):
         return _Failure("lost", _no_answer("The home did not answer.", error.__cause__))
     if isinstance(error, TooLarge):

@@ -152,7 +152,7 @@ class _Verification:
     def meet(self, link: Link) -> Link:
         remembered = self.remembered
         if remembered and link.id == remembered.id and link.hash != remembered.hash:
-            self.fault("the event is not the one that is remembered", link.id)
+            self.fault("the event differs from the remembered one", link.id)
         return link
 
     def follow(self, previous: Link, events: str) -> tuple[Link, int]:
@@ -162,7 +162,7 @@ class _Verification:
             try:
                 head = follow(head, event)
             except HistoryChanged:
-                says = "the event is not the one that was chained, or those before it are not"
+                says = "the event differs from the chained one, or an earlier one does"
                 self.fault(says, event["id"])
                 # From what the file says, so that each fault is named once.
                 head = Link(event["id"], event.get("hash", ""))
@@ -170,7 +170,7 @@ class _Verification:
             count += 1
             self.tick()
         if self.remembered and self.remembered.id > head.id:
-            self.fault("the file is older than what is remembered", self.remembered.id)
+            self.fault("the file is older than the remembered head", self.remembered.id)
         return head, count
 
     def texts(self, current: Mapping[str, _Current], history: str) -> tuple[int, int]:
@@ -194,7 +194,8 @@ class _Verification:
             elif "salt" in version and _commitment_of(version["salt"], kept) == content:
                 proven += 1
             else:
-                self.fault("the text is not the one that its event committed to", f"{key}@{number}")
+                says = "the text differs from the one that its event committed to"
+                self.fault(says, f"{key}@{number}")
         return proven, unproven
 
 
@@ -238,7 +239,7 @@ def verify_export(
     file = _members_of(source if isinstance(source, str) else source.decode())
     for name in ("agent", "previous", "events", "memories", "history"):
         if name not in file:
-            raise ValueError(f"This is no export with history: no {name}.")
+            raise ValueError(f"This is not an export with history: it has no {name}.")
     found = _Verification(remembered, progress)
     agent_id: str = json.loads(file["agent"])["agent_id"]
     previous = received(Link, json.loads(file["previous"]))

@@ -106,7 +106,7 @@ def timeout_of(request: Request) -> httpx.Timeout:
 def failure_of(error: httpx.HTTPError, request: Request) -> Unsent | Lost | ValueError:
     """Without the error of httpx, which holds the request and its token."""
     if isinstance(error, httpx.LocalProtocolError):
-        return ValueError("what was given cannot be sent in a header")
+        return ValueError("the value cannot be sent in a header")
     failure: Unsent | Lost
     if isinstance(error, httpx.ConnectError | httpx.ConnectTimeout | httpx.PoolTimeout):
         failure = Unsent()
@@ -320,7 +320,7 @@ class AgentHome(Handle):
     def read(self, key: str, *, version: int | None = None, **call: Unpack[Call]) -> Memory | None:
         """The memory under a key, or None where nothing is.
 
-        With `version`, as it was then: raises HomeError `version_not_found` or, where it is no
+        With `version`, that version: raises HomeError `version_not_found` or, if it is no
         longer kept, `version_gone`.
         """
         return self._run(self._core.read(key, version, call))
@@ -482,7 +482,7 @@ class AgentHome(Handle):
     ) -> Iterator[wire.MemorySummary]:
         """The memories, one page asked for after the other as they are used up.
 
-        By key unless told; `changed`: last changed first. `whole` gives the texts too.
+        By key by default; `changed`: most recently changed first. `whole` gives the texts too.
         """
         return self._each(self._core.list(prefix, after, order, view, limit, call))
 
@@ -509,7 +509,7 @@ class AgentHome(Handle):
     ) -> Iterator[wire.MemoryHit]:
         """Memories that answer a question or contain any of its words, best match first.
 
-        What is in "double quotes" must stand as it is there. By `meaning` too, or by meaning alone
+        A phrase in "double quotes" must occur exactly. By `meaning` too, or by meaning alone
         where the question is empty; without `match`.
         """
         return self._each(self._core.search(question, prefix, match, meaning, limit, call))
@@ -557,7 +557,7 @@ class AgentHome(Handle):
     ) -> Iterator[wire.HomeEvent | wire.MissedEvents]:
         """What happens in this home, as it happens, until you stop.
 
-        A connection that breaks is opened again where it was. `missed` tells that the log no
+        A broken connection is resumed where it was. `missed` says that the log no
         longer held what came between. It begins with the event after `after`; now, unless told.
         """
         return self._each(self._core.watch(after, call))
@@ -658,7 +658,7 @@ class AgentHome(Handle):
     ) -> wire.Erased:
         """The operator's, and for good: the whole memory, what it was before, or some versions.
 
-        If an answer was lost, `versions` may leave out what went before it.
+        If an answer was lost, `versions` may omit earlier ones.
         """
         return self._run(self._core.erase(key, versions, call))
 
@@ -681,7 +681,7 @@ class AgentHome(Handle):
     ) -> str:
         """The operator's: a new operator token, for one that others may know.
 
-        This object's no longer works then.
+        The token of this object then no longer works.
         """
         return self._run(self._core.replace_operator_key(idempotency_key, call))
 

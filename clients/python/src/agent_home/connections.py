@@ -51,8 +51,8 @@ def _elsewhere(code: str, what: str, where: str) -> HomeError:
 
 
 _ADVICE = {
-    "other_process": "Begin it again in the process that uses it.",
-    "other_loop": "Begin it again in the event loop that uses it.",
+    "other_process": "Start it again in the process that uses it.",
+    "other_loop": "Start it again in the event loop that uses it.",
 }
 
 

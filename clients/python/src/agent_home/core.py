@@ -60,7 +60,7 @@ def _content_of(changed: object) -> Content:
         return changed
     if inspect.iscoroutine(changed):
         changed.close()
-        raise TypeError("change is awaited by an AsyncAgentHome alone")
+        raise TypeError("only an AsyncAgentHome accepts an asynchronous change")
     raise TypeError(f"change must give a str, Content or None, not {type(changed).__name__}")
 
 
@@ -494,7 +494,7 @@ class Core:
                 *blocks, text = (text + piece).split(b"\n\n")
                 if len(text) > _MOST_CHARACTERS:
                     yield Drop(stream)
-                    detail = "An event is without end."
+                    detail = "An event has no end."
                     raise HomeError(status=200, code="answer_too_large", detail=detail)
                 for block in blocks:
                     message = _message_of(block.decode(errors="replace"))

@@ -152,7 +152,7 @@ class OutcomeUnknown(HomeError):
     def __init__(self) -> None:
         detail = (
             "The answer was lost: the change may or may not have been made. "
-            "Read what is there before you repeat it."
+            "Read the memory before you repeat it."
         )
         super().__init__(status=0, code="outcome_unknown", detail=detail)
 
@@ -177,7 +177,7 @@ class HistoryChanged(_HistoryDiffers):
 
     def __init__(self, remembered: Link, found: Link) -> None:
         detail = (
-            f"Event {remembered.id} of this home is not the one that was remembered: "
+            f"Event {remembered.id} of this home differs from the remembered one: "
             "its history was changed. Ask the operator, who can run agent-home verify."
         )
         super().__init__("history_changed", detail, remembered, found)
@@ -192,7 +192,8 @@ class TurnedBack(_HistoryDiffers):
     def __init__(self, remembered: Link, found: Link) -> None:
         detail = (
             f"This home ends at event {found.id}, and event {remembered.id} was remembered: "
-            "it was turned back, as by a restored backup. If the operator says so, accept it."
+            "it was turned back, for example by a restored backup. "
+            "If the operator confirms this, accept it."
         )
         super().__init__("turned_back", detail, remembered, found)
 

@@ -41,7 +41,7 @@ def loads(text: str) -> Any:
         return _decoder.decode(text)
     except ValueError:
         pass
-    raise ValueError("The JSON is not whole.")
+    raise ValueError("The JSON is incomplete.")
 
 
 def decode_at(text: str, at: int) -> tuple[Any, int]:

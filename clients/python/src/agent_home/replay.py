@@ -26,10 +26,10 @@ class _Left:
 
 def _fault_of(memory: Living, left: _Left) -> str | None:
     if not left.lives:
-        return "a memory is there, and its last event ended it"
+        return "a memory exists, but its last event ended it"
     if memory.version != left.version:
         return "a memory is not at the version that its last event made"
-    return None if memory.is_kept else "the history lacks the version that a memory is at"
+    return None if memory.is_kept else "the history lacks the current version of a memory"
 
 
 class Replay:
@@ -67,12 +67,12 @@ class Replay:
             left = self._last.get(key)
             found = _fault_of(memory, left) if left else None
             if not left and is_whole:
-                found = "no event tells of a memory"
+                found = "no event mentions a memory"
             if found:
                 self._fault(found, f"{key}@{memory.version}")
             elif not left:
                 unproven += 1
         for key, left in self._last.items():
             if left.lives and key not in living:
-                self._fault("a memory is not there, and no event ended it", f"{key}@{left.version}")
+                self._fault("a memory is missing, but no event ended it", f"{key}@{left.version}")
         return unproven

@@ -38,7 +38,7 @@ const savedOf = ({ key, version, updatedAt }: Memory): Saved => ({
 export const writeTool = (home: AgentHome): Tool<WriteInput, Saved> =>
   tool({
     description:
-      'Creates a memory (expectedVersion 0) or replaces its text (expectedVersion is the version that you read). If another version is there, nothing is written and you are told which. What was there before stays in the history. Metadata {"pinned": true} makes it part of get_context.',
+      'Creates a memory (expectedVersion 0) or replaces its text (expectedVersion is the version that you read). If the memory is at another version, nothing is written and you learn which. Earlier texts stay in the history. Metadata {"pinned": true} makes it part of get_context.',
     inputSchema: input<WriteInput>({ key, text, expectedVersion, metadata }, [
       'key',
       'text',
@@ -53,7 +53,7 @@ export const writeTool = (home: AgentHome): Tool<WriteInput, Saved> =>
 export const appendTool = (home: AgentHome): Tool<AppendInput, Saved> =>
   tool({
     description:
-      'Adds text to the end of a memory, whatever is there, or creates it. Called again, it is added again.',
+      'Adds text to the end of a memory, whatever its version, or creates it. If called again, the text is added again.',
     inputSchema: input<AppendInput>({ key, text }, ['key', 'text']),
     execute: async ({ key, text }, { abortSignal: signal }) =>
       savedOf(await told({ tool: 'append_memory', key }, home.append(key, text, { signal }))),
@@ -62,7 +62,7 @@ export const appendTool = (home: AgentHome): Tool<AppendInput, Saved> =>
 export const editTool = (home: AgentHome): Tool<EditInput, Saved> =>
   tool({
     description:
-      'Replaces one passage of a memory’s text; the rest stays. old must be in the text exactly once: copy it from read_memory, with enough around it to be unique.',
+      'Replaces one passage of a memory’s text; the rest is unchanged. old must occur in the text exactly once: copy it from read_memory, with enough context to be unique.',
     inputSchema: input<EditInput>({ key, old: passage, new: replacement }, ['key', 'old', 'new']),
     execute: async ({ key, old, new: by }, { abortSignal: signal }) =>
       savedOf(await told({ tool: 'edit_memory', key }, home.edit(key, old, by, { signal }))),
@@ -70,8 +70,7 @@ export const editTool = (home: AgentHome): Tool<EditInput, Saved> =>
 
 export const deleteTool = (home: AgentHome): Tool<DeleteInput, Deleted> =>
   tool({
-    description:
-      'Takes a memory out of the home. Its versions are kept, and a person can bring it back.',
+    description: 'Deletes a memory. Its versions are kept, and a person can restore it.',
     inputSchema: input<DeleteInput>({ key, expectedVersion }, ['key', 'expectedVersion']),
     async execute({ key, expectedVersion }, { abortSignal: signal }): Promise<Deleted> {
       const asked = home.delete(key, { expectedVersion, signal })

@@ -15,7 +15,7 @@ export const passage: JSONSchema7 = {
 
 export const replacement: JSONSchema7 = {
   type: 'string',
-  description: 'What replaces it; empty to remove the passage.',
+  description: 'The replacement; empty to remove the passage.',
 }
 
 export const prefix: JSONSchema7 = {
@@ -25,13 +25,13 @@ export const prefix: JSONSchema7 = {
 
 export const metadata: JSONSchema7 = {
   type: 'object',
-  description: 'Any JSON of at most 4096 bytes. Left out, what is there stays.',
+  description: 'Any JSON of at most 4096 bytes. If omitted, the existing metadata are kept.',
 }
 
 export const expectedVersion: JSONSchema7 = {
   type: 'integer',
   minimum: 0,
-  description: 'The version that you read; 0 where nothing is.',
+  description: 'The version that you read; 0 if there is no memory.',
 }
 
 export const upTo = (most: number, usual: number): JSONSchema7 => ({

@@ -84,19 +84,19 @@ const hitOf = ({ key, version, updatedAt, matched, text, snippet }: MemoryHit) =
 export const contextTool = (home: AgentHome): Tool<ContextInput, ContextShown> =>
   tool({
     description:
-      'Call this first, saying in about what you are about to do: who you are, which limits are left, your pinned memories whole, what you know about the task, and the newest others without their texts. What did not fit is counted in leftOut.',
+      'Call this first, and say in about what you are about to do. Returns who you are, your remaining limits, your pinned memories whole, what you know about the task, and the newest other memories without their texts. leftOut counts what did not fit.',
     inputSchema: input<ContextInput>(
       {
         about: {
           type: 'string',
           description:
-            'What you are about to do, in your own words or those of the user: what you know about it is included.',
+            'What you are about to do, in your own words or the user’s: memories about it are included.',
         },
         bytes: {
           type: 'integer',
           minimum: 2_000,
           maximum: 65_536,
-          description: `The most that the answer may be: ${CONTEXT_BYTES} bytes unless told.`,
+          description: `The maximum size of the answer: ${CONTEXT_BYTES} bytes by default.`,
         },
       },
       [],
@@ -114,11 +114,11 @@ export const contextTool = (home: AgentHome): Tool<ContextInput, ContextShown> =
 export const readTool = (home: AgentHome): Tool<ReadInput, MemoryRead> =>
   tool({
     description:
-      'One memory whole, or null where nothing is. Its version is what you send as expectedVersion when you change it.',
+      'Returns one whole memory, or null if there is none. Send its version as expectedVersion when you change it.',
     inputSchema: input<ReadInput>(
       {
         key,
-        version: { type: 'integer', minimum: 1, description: 'An earlier one, as it was then.' },
+        version: { type: 'integer', minimum: 1, description: 'An earlier version to read.' },
       },
       ['key'],
     ),
@@ -132,11 +132,11 @@ export const readTool = (home: AgentHome): Tool<ReadInput, MemoryRead> =>
 export const listTool = (home: AgentHome): Tool<ListInput, Listed> =>
   tool({
     description:
-      'Keys with sizes and versions, without texts, in the order of keys. While next is not null, send it as after.',
+      'Lists keys with sizes and versions, without texts, ordered by key. While next is not null, send it as after.',
     inputSchema: input<ListInput>(
       {
         prefix,
-        after: { type: 'string', description: 'The next of the answer before.' },
+        after: { type: 'string', description: 'The value of next in the previous answer.' },
         limit: upTo(LIST.most, LIST.usual),
       },
       [],
@@ -152,13 +152,12 @@ export const listTool = (home: AgentHome): Tool<ListInput, Listed> =>
 export const searchTool = (home: AgentHome): Tool<SearchInput, Found> =>
   tool({
     description:
-      'Ask a question or give some words: the memories that answer best come first, short ones whole, others with a snippet.',
+      'Finds memories that answer a question or contain some words: best first, short ones whole, others with a snippet.',
     inputSchema: input<SearchInput>(
       {
         q: {
           type: 'string',
-          description:
-            'A question or some words; what is in "double quotes" must stand as it is there.',
+          description: 'A question or some words; a phrase in "double quotes" must occur exactly.',
         },
         prefix,
         limit: upTo(SEARCH.most, SEARCH.usual),

@@ -18,26 +18,26 @@ const renamedText = (to: string): string =>
 function conflictText({ tool, key }: Asked, conflict: VersionConflict): string {
   const { currentVersion, updatedAt, sameContent, deletedVersion, deletedAt, renamedTo } = conflict
   if (sameContent) {
-    return `Version ${currentVersion} of ${key} already says what you sent: nothing is left to do.`
+    return `Version ${currentVersion} of ${key} already contains what you sent: nothing is left to do.`
   }
   if (renamedTo !== undefined) return renamedText(renamedTo)
   if (deletedVersion !== undefined) {
-    return `Nothing was changed: ${key} was deleted at ${deletedAt}. If it is wanted again, call write_memory with expectedVersion 0.`
+    return `Nothing was changed: ${key} was deleted at ${deletedAt}. To create it again, call write_memory with expectedVersion 0.`
   }
   if (currentVersion === 0) {
-    return `Nothing was changed: no memory is under ${key}. To create it, call write_memory with expectedVersion 0.`
+    return `Nothing was changed: no memory has the key ${key}. To create it, call write_memory with expectedVersion 0.`
   }
-  return `Nothing was changed: ${key} is at version ${currentVersion}, of ${updatedAt}. Call read_memory, reconcile what you want with what is there, and call ${tool} with expectedVersion ${currentVersion}.`
+  return `Nothing was changed: ${key} is at version ${currentVersion}, of ${updatedAt}. Call read_memory, reconcile your text with it, and call ${tool} with expectedVersion ${currentVersion}.`
 }
 
 function textOf(asked: Asked, error: HomeError): string {
   const { code, detail, details, errors } = error
   if (error instanceof VersionConflict) return conflictText(asked, error)
   if (error instanceof OutcomeUnknown) {
-    return `The answer was lost: it may have been done. Call read_memory for ${asked.key}, and call ${asked.tool} again only if it was not.`
+    return `The answer was lost, and the change may have been made. Call read_memory for ${asked.key}, and call ${asked.tool} again only if it was not.`
   }
   if (typeof details.renamedTo === 'string') return renamedText(details.renamedTo)
-  if (code === 'memory_not_found') return `Nothing was changed: no memory is under ${asked.key}.`
+  if (code === 'memory_not_found') return `Nothing was changed: no memory has the key ${asked.key}.`
   const faults = errors.map(({ pointer, message }) => `${pointer} ${message}`)
   return `${detail}${faults.length > 0 ? ` ${faults.join('; ')}.` : ''} (${code})`
 }

@@ -118,7 +118,7 @@ function another(count: number, offered: Offered): Html {
   if ('why' in offered) return html`<p>${offered.why}</p>`
   return count < PASSKEYS_PER_ACCOUNT
     ? html`<p class="actions"><a class="button quiet" href="${PASSKEYS}">Add a passkey</a></p>`
-    : html`<p>There are ${PASSKEYS_PER_ACCOUNT}, the most that an account can have. Remove one to add another.</p>`
+    : html`<p>There are ${PASSKEYS_PER_ACCOUNT}, the maximum for an account. Remove one to add another.</p>`
 }
 
 const passkeyList = (
@@ -138,7 +138,7 @@ const DELETE_ACCOUNT = `${ACCOUNT}/delete`
 const passwordFields = (email: string, typed: Typed): Html => html`<form method="post"
 action="${PASSWORD}" class="stack">
 <h2>Password</h2>
-<p>A new password ends every session except this one, and any link that would set it. Passkeys stay.</p>
+<p>A new password ends every session except this one, and any recovery link. Passkeys stay valid.</p>
 <input type="email" name="email" value="${email}" autocomplete="username" hidden>
 ${input({ name: 'current', label: 'Current password', type: 'password', autocomplete: 'current-password' }, typed)}
 ${newPasswordField(typed)}
@@ -148,7 +148,7 @@ ${newPasswordField(typed)}
 const query = z.object({ changed: z.string().optional(), added: z.string().optional() })
 
 const CHANGED =
-  'The password is changed. You are signed out everywhere else. Passkeys still open the account: remove any that you do not recognize.'
+  'The password is changed. You are signed out everywhere else. Passkeys still work: remove any that you do not recognize.'
 
 const ADDED = 'The passkey is added. Sign in with it from now on, or with the password.'
 
@@ -183,7 +183,7 @@ ${earlierSignIns(signIns, all, now)}
 ${passkeyList(passkeys, offeredAt(call, workspace), now)}
 <div class="narrow apart">${passwordFields(session.email, typed)}
 <section aria-labelledby="end"><h2 id="end">Delete the account</h2>
-<p>You choose whether its agents go on without it or are erased.</p>
+<p>You choose whether its agents continue without it or are erased.</p>
 <p class="actions"><a class="button danger" href="${DELETE_ACCOUNT}">Delete the account</a></p></section></div>`,
   })
 }

@@ -29,7 +29,7 @@ const passwordField = (name: string, typed: Typed, required: boolean): Html =>
       label: 'Your password',
       type: 'password',
       autocomplete: 'current-password',
-      hint: 'To make sure that it is you. You are not asked again for ten minutes.',
+      hint: 'To confirm that it is you. You will not be asked again for ten minutes.',
       required,
     },
     typed,

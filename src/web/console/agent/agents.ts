@@ -63,11 +63,11 @@ const switches = {
   paused: {
     button: 'Pause all',
     meaning:
-      'None of them can read or write until you activate it again. You still read, repair and export what they remember. Nothing is lost.',
+      'None of them can read or write until you activate it again. You can still read, edit and export their memories. Nothing is lost.',
   },
   active: {
     button: 'Activate all',
-    meaning: 'They go on where they were, those too that you paused one by one.',
+    meaning: 'They continue where they stopped, including those that you paused one by one.',
   },
 } as const
 

@@ -49,7 +49,7 @@ const nearing = (used: number, limit: number, concern: Omit<Concern, 'kind'>): C
 const ofLimits = ({ memoryCount, bytes }: Kept, limits: HomeLimits): Concern[] => [
   ...nearing(memoryCount, limits.memoriesPerAgent, {
     mark: memoryCount >= limits.memoriesPerAgent ? 'No room' : 'Nearly full',
-    sentence: `It keeps ${number(memoryCount)} of at most ${number(limits.memoriesPerAgent)} memories: delete what is no longer needed.`,
+    sentence: `It has ${number(memoryCount)} of at most ${number(limits.memoriesPerAgent)} memories: delete some that are no longer needed.`,
     links: [OLDEST, LARGEST],
   }),
   ...nearing(bytes, limits.bytesPerAgent, {
@@ -70,7 +70,7 @@ const refused = (refusals: number): Concern => ({
 const conflicted = (conflicts: number): Concern => ({
   kind: 'warn',
   mark: plural(conflicts, 'conflict'),
-  sentence: `${plural(conflicts, 'write')} came too late today: the memory had been written since it was read. Nothing was lost.`,
+  sentence: `${plural(conflicts, 'write')} met a conflict today: the memory had been changed since it was read. Nothing was lost.`,
   links: [ACTIVITY],
 })
 
@@ -97,7 +97,7 @@ export async function rateConcerns(budgets: Budgets, agentId: string): Promise<C
     const used = policy.quota - remaining
     return nearing(used, policy.quota, {
       mark: `Many ${words}`,
-      sentence: `It made ${number(used)} of the ${number(policy.quota)} ${words} that it may make in a minute.`,
+      sentence: `It made ${number(used)} of the ${number(policy.quota)} ${words} allowed per minute.`,
       links: [ACTIVITY],
     })
   })

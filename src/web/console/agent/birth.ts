@@ -65,7 +65,7 @@ ${input(
     label: 'Password',
     type: 'password',
     autocomplete: 'new-password',
-    hint: `${fields.password.minLength} to ${fields.password.maxLength} characters, but no common password, and not your address.`,
+    hint: `${fields.password.minLength} to ${fields.password.maxLength} characters; not a common password, and not your address.`,
   },
   typed,
 )}
@@ -113,7 +113,7 @@ ${form(typed, { key: formKey(undefined, workspace), session, asked })}
 
 const FAULTS = {
   symbol: 'must be chosen',
-  operatorConsent: 'must be ticked: nothing is kept without it',
+  operatorConsent: 'must be ticked: nothing is stored without it',
 }
 
 export const birthPage = endpoint({

@@ -73,8 +73,8 @@ export async function takeTurn(
 
 const endWith = (keys: readonly NamedKey[]): Html =>
   keys.length > 0
-    ? html`<p>These named keys end with it: ${keys.map(({ name }, at) => html`${at > 0 ? ', ' : ''}“<bdi>${name}</bdi>”`)}.</p>`
-    : html`<p>There is no named key that would end with it.</p>`
+    ? html`<p>These named keys are revoked with it: ${keys.map(({ name }, at) => html`${at > 0 ? ', ' : ''}“<bdi>${name}</bdi>”`)}.</p>`
+    : html`<p>There are no named keys to revoke with it.</p>`
 
 const rotateForm = (
   agentId: string,
@@ -83,7 +83,7 @@ const rotateForm = (
   typed: Typed,
 ): Html => html`<form method="post" action="${agentPath(agentId)}/key" class="stack">
 ${endWith(keys)}
-${checkbox({ name: 'understood', label: 'The present agent token stops working at once, wherever it is used, and every named key ends.' }, typed)}
+${checkbox({ name: 'understood', label: 'The current agent token stops working at once, wherever it is used, and every named key is revoked.' }, typed)}
 ${asked}
 <button class="danger">Rotate the agent token</button>
 </form>`
@@ -96,7 +96,7 @@ const operatorForm = (
   typed: Typed,
 ): Html => html`<form method="post" action="${agentPath(agentId)}/operator-key" class="stack">
 ${hidden('key', key)}
-${checkbox({ name: 'assent', label: 'The present operator token stops working at once, wherever it is used, and the agent leaves every account but this one.' }, typed)}
+${checkbox({ name: 'assent', label: 'The current operator token stops working at once, wherever it is used, and the agent leaves every account but this one.' }, typed)}
 ${asked}
 <button class="danger">Replace the operator token</button>
 </form>`
@@ -122,12 +122,18 @@ async function risks(
   return html`<section class="risks" aria-labelledby="known">
 <h2 id="known">If others may know a token</h2>
 ${fold({
-  summary: summary('Rotate the agent token', 'Its program needs the new one. Named keys end.'),
+  summary: summary(
+    'Rotate the agent token',
+    'Its program needs the new one. Named keys are revoked.',
+  ),
   open: open === 'agent',
   body: rotateForm(agentId, keys, html`${turn}${asked}`, typed),
 })}
 ${fold({
-  summary: summary('Replace the operator token', 'You get a new one; the agent’s own keys stay.'),
+  summary: summary(
+    'Replace the operator token',
+    'You get a new one; the agent’s own keys stay valid.',
+  ),
   open: open === 'operator',
   body: operatorForm(agentId, key, askedOperator, typed),
 })}
@@ -154,13 +160,13 @@ function revoke(agentId: string, { id, name, lastUsedAt }: NamedKey, now: number
   const dialog = `revoke-${id}`
   const used =
     lastUsedAt === undefined
-      ? 'It was not used yet.'
+      ? 'It has not been used yet.'
       : html`It was last used ${when(lastUsedAt, now)}.`
   return html`${question({
     id: dialog,
     button: html`Revoke<span class="away">: ${name}</span>`,
     title: html`Revoke “<bdi>${name}</bdi>”?`,
-    body: html`<p>Whatever uses it is refused from now on. ${used} It cannot be made valid again; other keys, the agent token and all memories stay.</p>
+    body: html`<p>Programs that use it are refused from now on. ${used} It cannot be made valid again; other keys, the agent token and all memories are unaffected.</p>
 <form method="post" action="${tabPath(agentId, 'keys')}/end" class="actions">${hidden('id', id)}
 <button class="danger">Revoke it</button>${cancel(dialog)}</form>`,
   })}`
@@ -236,7 +242,7 @@ async function showKeys(
     title: 'Keys',
     status: typed.refusal?.status ?? 200,
     body: html`<h1 class="away">Keys</h1>
-${refusalNote(typed)}${ended ? note('good', html`<p>“<bdi>${ended}</bdi>” is revoked: whatever uses it is refused.</p>`) : nothing}
+${refusalNote(typed)}${ended ? note('good', html`<p>“<bdi>${ended}</bdi>” is revoked: programs that use it are refused.</p>`) : nothing}
 <section aria-labelledby="named">
 <h2 id="named">Named keys</h2>
 <p class="dim">Further tokens of the agent, each with its own limits and revoked by itself.</p>
@@ -337,7 +343,7 @@ export const keyForm = agentForm({
   errors: ['form_sent_before'],
   async handle(visit, workspace) {
     if (visit.sent.understood !== 'yes')
-      throw fieldProblem('understood', 'must be ticked: it is what a rotation does')
+      throw fieldProblem('understood', 'must be ticked: this is what a rotation does')
     await takeTurn(visit, workspace)
     const value = await rotateAgentKey(workspace, visit.identity)
     const meaning = 'Put it where the agent’s program reads its token. The old one no longer works.'
@@ -360,7 +366,7 @@ export const operatorKeyForm = agentForm({
     const { identity, sent } = visit
     const { assent, key } = sent
     if (assent !== 'yes')
-      throw fieldProblem('assent', 'must be ticked: it is what a replacement does')
+      throw fieldProblem('assent', 'must be ticked: this is what a replacement does')
     // Read first, because the identity is no longer valid afterwards.
     const agent = await findAgent(workspace, identity)
     const value = await replaceOperatorToken(workspace, identity, formKey(key, workspace))

@@ -85,7 +85,7 @@ async function differencesOf(
     bytes += Buffer.byteLength((current?.text ?? '') + (earlier?.text ?? ''))
     const end = was
       ? `will get version ${was.version} again`
-      : 'will be deleted: it was not there before'
+      : 'will be deleted: it did not exist then'
     const name = html`<code>${key}</code> <span class="dim">${end}</span>`
     rows.push(
       bytes > PAGE_BYTES
@@ -107,7 +107,7 @@ const summary = ({ restored, deleted, skipped }: Done): Html =>
       : html`<strong>${plural(restored + deleted, 'memory', 'memories')}</strong> would change: ${restored} restored, ${deleted} deleted.`
   }${
     skipped.length > 0
-      ? ` ${plural(skipped.length, 'memory', 'memories')} would stay as they are, because no earlier version is kept: ${named(skipped)}.`
+      ? ` ${plural(skipped.length, 'memory', 'memories')} would stay unchanged, because no earlier version is kept: ${named(skipped)}.`
       : ''
   }</p>`
 

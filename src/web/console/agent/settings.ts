@@ -136,7 +136,7 @@ export const leave = agentTwoStep({
       fields: checkbox(
         {
           name: 'understood',
-          label: 'I have its operator token, or do not need to reach it again.',
+          label: 'I have its operator token, or do not need access to it again.',
         },
         typed,
       ),
@@ -149,7 +149,7 @@ export const leave = agentTwoStep({
     if (sent.understood !== 'yes')
       throw fieldProblem(
         'understood',
-        'must be ticked: from then on, only the token reaches the agent',
+        'must be ticked: from then on, only the token gives access to the agent',
       )
     // Succeeds again if the form is sent twice.
     await sessions.leaveAgent(session.accountId, identity.agentId)

@@ -100,7 +100,7 @@ const form = (
 <div class="field"><label for="file">The file</label>
 <p class="hint" id="file-hint">An export as it was downloaded.</p>
 <input type="file" id="file" name="file" accept=".json,application/json" required aria-describedby="file-hint"></div>
-${select({ name: 'onConflict', label: 'If a key has a memory already', choices }, untouched)}
+${select({ name: 'onConflict', label: 'If a key already has a memory', choices }, untouched)}
 <p class="actions"><button name="dryRun" value="true" class="quiet">See what it would do</button>
 <button>Import</button></p>
 </form></div>
@@ -109,7 +109,7 @@ ${select({ name: 'onConflict', label: 'If a key has a memory already', choices }
 function had(conflicts: readonly string[]): Html {
   if (conflicts.length === 0) return nothing
   const count = conflicts.length < MOST_CONFLICTS ? '' : `, the first ${MOST_CONFLICTS} of them`
-  return html`<p>These keys had a memory already${count}:</p><ul>${conflicts.map((key) => html`<li><code>${key}</code></li>`)}</ul>`
+  return html`<p>These keys already had a memory${count}:</p><ul>${conflicts.map((key) => html`<li><code>${key}</code></li>`)}</ul>`
 }
 
 /** The number of replaced memories is only known as far as their keys are listed. */
@@ -123,17 +123,17 @@ function counts({ imported, skipped, conflicts }: Imported, { onConflict }: Impo
 
 function leftOut({ historyLeftOut = 0 }: Imported): Html {
   if (historyLeftOut === 0) return nothing
-  return html`<p>Earlier versions left out: ${number(historyLeftOut)}. Where a key is or was in use here, only its text is imported.</p>`
+  return html`<p>Earlier versions left out: ${number(historyLeftOut)}. If a key is or was in use here, only its text is imported.</p>`
 }
 
 function success(found: Imported, order: ImportOrder): Html {
   const words = order.dryRun
-    ? `It would import: ${counts(found, order)}. Nothing was changed yet.`
+    ? `It would import: ${counts(found, order)}. Nothing has been changed yet.`
     : `Imported: ${counts(found, order)}.`
   return note('good', html`<p>${words}</p>${leftOut(found)}${had(found.conflicts)}`)
 }
 
-const TAKEN = 'Nothing was imported. Choose below what to do if a key has a memory already.'
+const TAKEN = 'Nothing was imported. Choose below what to do if a key already has a memory.'
 
 const namesKeys = z.object({ conflicts: z.array(z.string()) })
 

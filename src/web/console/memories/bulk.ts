@@ -67,7 +67,7 @@ function isDone(change: Change, fault: ChangeError): boolean {
   return fault.outcome === 'conflict' && fault.sameContent
 }
 
-export const isGone = (key: string): string => `“${key}” is not there any more.`
+export const isGone = (key: string): string => `“${key}” no longer exists.`
 
 export const wasWritten = (key: string): string => `“${key}” was written in the meantime.`
 
@@ -83,7 +83,7 @@ function sentenceOf(change: Change, fault: ChangeError): string {
 
 export const nothingChanged = (sentences: readonly string[]): Problem =>
   problem('batch_conflict', {
-    detail: `Nothing was changed. ${sentences.join(' ')} Look at what is there now, and choose again.`,
+    detail: `Nothing was changed. ${sentences.join(' ')} Check what is stored now, and choose again.`,
   })
 
 /** What is in the way of each change that cannot be made; undefined once all are made. */

@@ -158,7 +158,7 @@ const QUOTE = /["“„«]/
 
 function notFound({ agentId, listing, found: { near = [] } }: Pane): Html {
   const advice = QUOTE.test(listing.q)
-    ? 'What is in quotes must stand just so: leave them out'
+    ? 'A phrase in quotes must occur exactly: try without quotes'
     : 'Try other words'
   const all = listPath(agentId, { ...everything, q: listing.q })
   const like = near.map(

@@ -103,8 +103,8 @@ const conflictNote = ({ theirs, base }: Sides, now: number, asked: string): Html
     base ? html`, after version ${base.version}, which you started from` : nothing
   }.</strong> Your changes are not saved yet. ${
     base
-      ? 'What only one side changed is merged already.'
-      : 'The version that both sides started from is not kept, so nothing is merged yet.'
+      ? 'Changes on one side only are already merged.'
+      : 'The version that both sides started from is no longer kept, so nothing is merged yet.'
   } ${asked}</p></div>`
 
 interface Place {

@@ -31,7 +31,7 @@ async function findEnd(workspace: Workspace, identity: Identity, key: string) {
 }
 
 function endWords(agentId: string, end: HomeEvent | undefined, now: number, me: string): Html {
-  if (!end) return html`<strong>Nothing is kept under this key.</strong>`
+  if (!end) return html`<strong>This key has no memory and no kept versions.</strong>`
   const { type, key = '', createdAt, by } = end
   const what =
     type === 'rename'

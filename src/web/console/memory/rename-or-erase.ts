@@ -97,7 +97,7 @@ async function isRenamed({ store }: Workspace, identity: Identity, wanted: Renam
 }
 
 const WRITTEN =
-  'Nothing was renamed: the memory was written in the meantime. Rename it as it is now, if you still want to.'
+  'Nothing was renamed: the memory was written in the meantime. Rename the current version if you still want to.'
 
 async function makeRename(workspace: Workspace, identity: Identity, wanted: Renaming) {
   const { key: from, to, expectedVersion } = wanted

@@ -19,17 +19,17 @@ const question = (offered: Offered): Html =>
   'why' in offered
     ? html`<p>${offered.why}</p>`
     : html`${ceremony({ does: 'create', asks: ASKS.add, field: FIELD, label: 'Add a passkey' })}
-<p data-without-passkeys>This browser has no passkeys or runs no scripts: use another one.</p>`
+<p data-without-passkeys>This browser does not support passkeys or does not run scripts: use another one.</p>`
 
 const refusals: Readonly<Record<Exclude<AddPasskeyAnswer['outcome'], 'added'>, string>> = {
   spent:
-    'Nothing was done: the form was sent before. Your passkeys are listed on the account page.',
-  taken: 'Nothing was added: this passkey belongs to an account already.',
+    'Nothing was done: the form was already sent. Your passkeys are listed on the account page.',
+  taken: 'Nothing was added: this passkey already belongs to an account.',
   full: `Nothing was added: an account may have ${PASSKEYS_PER_ACCOUNT} passkeys. Remove one before you add another.`,
 }
 
 const refused = (cause: unknown) =>
-  problem('passkey_refused', { detail: 'The passkey was not added. Try it once more.', cause })
+  problem('passkey_refused', { detail: 'The passkey was not added. Try again.', cause })
 
 /** Throws `passkey_refused`. */
 async function registered({ call, session }: Visit, workspace: Workspace, text: string) {

@@ -77,7 +77,7 @@ async function attemptFor(
 }
 
 const COPIED =
-  'You are not signed in: the counter of this passkey did not go up, so there may be a copy of it. Sign in with the password, and remove the passkey unless its device was restored from a backup.'
+  'You are not signed in: the counter of this passkey did not increase, so there may be a copy of it. Sign in with the password, and remove the passkey unless its device was restored from a backup.'
 
 /** Throws one of `PASSKEY_ERRORS`, or `too_many_sign_ins`. */
 export async function signInByPasskey(

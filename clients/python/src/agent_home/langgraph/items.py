@@ -280,7 +280,7 @@ class Items:
         if not operations:
             return {}
         if len(operations) > BATCH_OPERATIONS or size_of(operations) > BATCH_BYTES:
-            raise ValueError("a value of more than about 500 KB cannot be put")
+            raise ValueError("a value must not be larger than about 500 KB")
         results = yield from self._core.batch(operations, True, {})
         return {each.memory.key: each.memory.version for each in results if each.memory}
 

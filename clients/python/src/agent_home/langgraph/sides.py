@@ -8,10 +8,10 @@ from .. import AgentHome, AsyncAgentHome
 def sync_home(home: AgentHome | AsyncAgentHome) -> AgentHome:
     if isinstance(home, AgentHome):
         return home
-    raise TypeError("what is not awaited needs an AgentHome, and this was given an AsyncAgentHome")
+    raise TypeError("a synchronous call needs an AgentHome, but got an AsyncAgentHome")
 
 
 def async_home(home: AgentHome | AsyncAgentHome) -> AsyncAgentHome:
     if isinstance(home, AsyncAgentHome):
         return home
-    raise TypeError("what is awaited needs an AsyncAgentHome, and this was given an AgentHome")
+    raise TypeError("an asynchronous call needs an AsyncAgentHome, but got an AgentHome")

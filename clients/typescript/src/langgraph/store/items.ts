@@ -224,5 +224,5 @@ const sizeOf = (operations: readonly Operation[]) => ({
 function requireOneBatch(operations: readonly Operation[]): void {
   const size = sizeOf(operations)
   if (size.operations <= BATCH.operations && size.bytes <= BATCH.bytes) return
-  throw new RangeError('a value of more than about 500 KB cannot be put')
+  throw new RangeError('a value must not be larger than about 500 KB')
 }
