@@ -179,7 +179,7 @@ describe.each(engines)('an action on all that match, on $name', (engine) => {
     await service.call('DELETE', again, { token: who.born.token })
     const undone = await change(who, formWith(list.text, 'Undo'), '/undo')
     expect(noteIn(undone.text)).toBe(
-      'Restored 2,518 of 2,520 memories.2 memories left as they are: “log.0007” was written in the meantime. “log.0008” is not there any more.',
+      'Restored 2,518 of 2,520 memories.2 memories left as they are: “log.0007” was written in the meantime. “log.0008” no longer exists.',
     )
     expect(await countOf(service, who)).toBe(2_520)
     expect(await who.stored('log.0007')).toMatchObject({ text: 'anew', version: 3 })
@@ -341,7 +341,7 @@ test('several protected by hand: an error says what was done before it', async (
   expect([status, noteIn(text)]).toEqual([
     200,
     expect.stringContaining(
-      'Protected 2 of 3 memories.1 memory left as it is: “b” is not there any more.',
+      'Protected 2 of 3 memories.1 memory left as it is: “b” no longer exists.',
     ),
   ])
   await service.close()
