@@ -476,9 +476,9 @@ const recipes: Readonly<Partial<Record<ErrorCode, Recipe>>> = {
 /** Provoked apart, by tests of their own below. */
 const apart: readonly ErrorCode[] = ['storage_unavailable', 'storage_full', 'stopping']
 
-const documented = endpoints.flatMap((endpoint, at) => {
-  const row = allRights[at]
-  return row && endpoint.docs ? [{ row, errors: endpoint.errors }] : []
+const documented = endpoints.flatMap(({ operationId, docs, errors }) => {
+  const row = allRights.find((each) => each.operationId === operationId)
+  return row && docs ? [{ row, errors }] : []
 })
 
 /** They write for a code or a token alone, which is good once: `test/oauth` has those. */
