@@ -7,7 +7,6 @@ import { gatewayEndpoints } from './gateway/index.ts'
 import { createHome } from './home/home.ts'
 import { homeEndpoints } from './home/index.ts'
 import { isOfHome, refusingAtHome } from './home/refusal.ts'
-import type { After } from './http/after.ts'
 import { createConcurrencyLimit } from './http/concurrency-limit.ts'
 import type { Site } from './http/server.ts'
 import { mcpEndpoints } from './mcp/mcp.ts'
@@ -24,6 +23,7 @@ import { createRequestLog, requestIds } from './pipeline/request-log.ts'
 import { createRoutes, type Hooks } from './pipeline/routes.ts'
 import { createSigning, keepSigningKey } from './pipeline/signing.ts'
 import type { Store } from './store/port/store.ts'
+import type { Timers } from './timers.ts'
 import { consoleEndpoints, landing, roomEndpoints } from './web/index.ts'
 import { createWeb } from './web/web.ts'
 
@@ -35,8 +35,7 @@ export interface Parts {
   /** Cryptographically strong bytes. */
   readonly random: (bytes: number) => Uint8Array
   readonly log: Logger
-  /** What ends a wait. Defaults to this process's timers. */
-  readonly after?: After
+  readonly timers: Timers
   /** Defaults to this process's. */
   readonly load?: Load
   /** How metadata documents of clients are reached. Defaults to the public internet. */
@@ -52,17 +51,14 @@ export interface App extends Site {
   readonly prepare: () => Promise<unknown>
 }
 
-/** Milliseconds, monotonic. */
-const stopwatch = (): number => performance.now()
-
 type NewRequestId = Hooks['newRequestId']
 
 function hooksOf(parts: Parts, measures: Measures, newRequestId: NewRequestId): Hooks {
-  const log = createRequestLog(parts.log)
+  const log = createRequestLog(parts.log, parts.timers)
   return {
     ...log,
     newRequestId,
-    stopwatch,
+    stopwatch: parts.timers.stopwatch,
     explain,
     refuse,
     observe(call, route, status, durationMs) {
@@ -75,12 +71,12 @@ function hooksOf(parts: Parts, measures: Measures, newRequestId: NewRequestId): 
 export function createApp(parts: Parts): App {
   const measures = createMeasures(() => parts.store.status())
   const newRequestId = requestIds(parts.random)
-  const homePresence = watchPresence(stopwatch)
+  const homePresence = watchPresence(parts.timers.stopwatch)
   const streams = createConcurrencyLimit({ perClient: parts.config.STREAMS_PER_ADDRESS })
   const signing = createSigning(parts.store, parts.clock)
-  const home = createHome({ ...parts, signing, stopwatch, streams })
+  const home = createHome({ ...parts, signing, streams })
   const gateway = createGateway({ ...parts, streams, homeInUse: homePresence.recent })
-  const calls = countAgentCalls(parts.store, parts.clock)
+  const calls = countAgentCalls(parts)
   const oauth = createOAuth(home, parts.store, fetchingBy(parts.reach))
   const web = createWeb({ ...parts, home, oauth, gateway, calls, describe: describeService })
   const operations = createOperations({
@@ -112,6 +108,7 @@ export function createApp(parts: Parts): App {
     serve: routes.serve,
     newRequestId,
     refuseUnparsed,
+    timers: parts.timers,
     prepare: () => keepSigningKey(parts.store),
     becomeUnready: operations.becomeUnready,
     stopAccepting() {

@@ -1,6 +1,5 @@
 /** The service: config, store, app and server. */
 import type { Writable } from 'node:stream'
-import { setTimeout as pause } from 'node:timers/promises'
 import { type Logger, pino } from 'pino'
 import type { PrettyOptions } from 'pino-pretty'
 import { createApp, type Parts } from './app.ts'
@@ -10,7 +9,7 @@ import { openStore } from './store/open.ts'
 import type { Progress, Store } from './store/port/store.ts'
 import { VERSION } from './version.ts'
 
-export type Given = Pick<Parts, 'clock' | 'random'> & {
+export type Given = Pick<Parts, 'clock' | 'random' | 'timers'> & {
   readonly patience?: Patience
   /** The log is lines of JSON on a terminal, too. */
   readonly asJson?: boolean
@@ -100,14 +99,14 @@ const preparingSearch = (store: Store): Store => ({
 })
 
 /** Rejects if it cannot serve; `advice` says what to do. */
-export async function serve({ clock, random, patience, asJson }: Given): Promise<Service> {
+export async function serve({ clock, random, timers, patience, asJson }: Given): Promise<Service> {
   const config = loadConfig()
   const isShown = process.stdout.isTTY && !asJson
   const log = await createLog(config.LOG_LEVEL, isShown)
   const progress = tellProgress(log, process.stderr.isTTY && !asJson ? process.stderr : undefined)
   const opened = await openStore(config.DATABASE_URL, clock(), boundsOf(config), progress)
   const store = preparingSearch(opened)
-  const app = createApp({ config, store, clock, random, log })
+  const app = createApp({ config, store, clock, random, timers, log })
   await app.prepare()
   const bound = { perAddress: config.CONNECTIONS_PER_ADDRESS, exempt: config.TRUSTED_PROXIES }
   const keepAlive = { keepAliveTimeout: config.IDLE_TIMEOUT * SECOND_MS, ...patience }
@@ -131,7 +130,7 @@ export async function serve({ clock, random, patience, asJson }: Given): Promise
     whenRefused: (tell) => store.whenRefused?.(tell),
     async stop(hurry) {
       app.becomeUnready()
-      await pause(config.DRAIN_DELAY * SECOND_MS, undefined, { signal: hurry }).catch(() => {})
+      await timers.pause(config.DRAIN_DELAY * SECOND_MS, hurry).catch(() => {})
       app.stopAccepting()
       await server.drain()
       await store.close()

@@ -1,4 +1,5 @@
 /** What a caller is told when something behind the service fails, and what it is not told. */
+
 import { randomBytes } from 'node:crypto'
 import { pino } from 'pino'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -7,6 +8,7 @@ import { loadConfig } from '../src/config.ts'
 import type { ErrorCode } from '../src/errors.ts'
 import { OutcomeUnknown, StoreOverloaded, StoreUnavailable } from '../src/store/port/errors.ts'
 import type { Store } from '../src/store/port/store.ts'
+import { processTimers } from '../src/timers.ts'
 import { ask, birthBody, embedded, freshKey, openService, type TestService } from './harness.ts'
 import { expectProblem } from './problem.ts'
 
@@ -37,6 +39,7 @@ describe('a failure of the store', () => {
       store,
       clock: Date.now,
       random: randomBytes,
+      timers: processTimers,
       log: pino({ level: 'info' }, { write: (line: string) => void lines.push(line) }),
     })
 

@@ -1,4 +1,5 @@
 /** Real apps on real stores, for tests. An engine is one row of `engines`. */
+
 import { randomBytes } from 'node:crypto'
 import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -15,6 +16,7 @@ import { openStore } from '../src/store/open.ts'
 import type { Store } from '../src/store/port/store.ts'
 import { openWriter } from '../src/store/sqlite/engine/connection.ts'
 import { migrate } from '../src/store/sqlite/schema/migrations.ts'
+import { processTimers } from '../src/timers.ts'
 import { checkDocumented } from './documented.ts'
 import { databaseDirectory } from './files.ts'
 import { at, cloneDatabase } from './postgres/databases.ts'
@@ -202,10 +204,11 @@ const patientLoad: Load = {
 export function appBeside(
   { store, now }: Pick<TestService, 'store' | 'now'>,
   otherwise: Partial<Store>,
-  own: Pick<Parts, 'after'> = {},
+  own: Partial<Pick<Parts, 'timers'>> = {},
 ): App {
   const config = loadConfig({ DATABASE_URL: 'sqlite:unused' })
-  const parts = { config, clock: now, random: randomBytes, load: patientLoad, ...own }
+  const given = { config, clock: now, random: randomBytes, timers: processTimers }
+  const parts = { ...given, load: patientLoad, ...own }
   return createApp({ ...parts, store: { ...store, ...otherwise }, log: pino({ enabled: false }) })
 }
 
@@ -222,7 +225,8 @@ export async function openService(
   const log = pino({ level: 'debug' }, { write: (line: string) => void logged.push(line) })
   const config = loadConfig({ ...lenient, ...env, DATABASE_URL: database.url })
   const store = await openStore(database.url, now(), boundsOf(config))
-  const parts = { ...own, config, store, clock: now, random: randomBytes, log, load: patientLoad }
+  const given = { config, store, clock: now, random: randomBytes, timers: processTimers, log }
+  const parts = { ...own, ...given, load: patientLoad }
   const app = createApp(parts)
   let births = 0
 

@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto'
 import nodeModule from 'node:module'
 import { setFlagsFromString } from 'node:v8'
 import { type Given, serve } from '../serve.ts'
+import { processTimers } from '../timers.ts'
 import type { Arguments } from './command.ts'
 
 const POOL_BYTES = 4_096
@@ -34,7 +35,8 @@ export async function servePatiently(
   patience: NonNullable<Given['patience']>,
   asJson = false,
 ): Promise<undefined> {
-  const given = { clock: Date.now, random: pooled(randomBytes), patience, asJson }
+  const random = pooled(randomBytes)
+  const given = { clock: Date.now, random, timers: processTimers, patience, asJson }
   const { log, announce, whenRefused, stop } = await serve(given)
   let stopping = false
   const hurry = new AbortController()

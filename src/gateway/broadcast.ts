@@ -6,7 +6,8 @@
 import { eventText, HEARTBEAT } from '../http/event-stream.ts'
 import { ifAnswered } from '../store/port/errors.ts'
 import type { Entry, GatewayStore } from '../store/port/gateway.ts'
-import { takeTurns } from '../turns.ts'
+import type { Timers } from '../timers.ts'
+import { inNextTurn, takeTurns } from '../turns.ts'
 import { NOTICE } from './schemas.ts'
 import { showAny } from './view.ts'
 
@@ -80,7 +81,7 @@ function coalesce(work: () => Promise<void>): () => void {
     again = true
     if (running) return
     running = true
-    setImmediate(() => void runWhileAsked())
+    inNextTurn(() => void runWhileAsked())
   }
 }
 
@@ -127,13 +128,17 @@ function createPulse() {
 }
 
 /** Polls the store while there are listeners. */
-function createPoller(store: GatewayStore, timings: StreamTimings) {
+function createPoller(
+  store: GatewayStore,
+  timings: StreamTimings,
+  { every }: Pick<Timers, 'every'>,
+) {
   const recent = createRecent()
   const pulse = createPulse()
   let watching = false
   /** A listener waits until the store answers again. */
   let unanswered = false
-  let timers: NodeJS.Timeout[] = []
+  let stops: (() => void)[] = []
 
   const readAfter = async (id: string): Promise<readonly Event[]> =>
     (await store.entriesAfter(id, BATCH_ENTRIES, BATCH_BYTES)).map(eventOf)
@@ -165,13 +170,10 @@ function createPoller(store: GatewayStore, timings: StreamTimings) {
       if (watching) return
       watching = true
       recent.beginAt(newest)
-      timers = [
-        setInterval(lookAgain, timings.pollMs),
-        setInterval(pulse.beat, timings.heartbeatMs),
-      ]
+      stops = [every(timings.pollMs, lookAgain), every(timings.heartbeatMs, pulse.beat)]
     },
     end() {
-      for (const timer of timers) clearInterval(timer)
+      for (const stop of stops) stop()
       watching = false
       // Listeners that left while waiting.
       pulse.wake()
@@ -182,8 +184,12 @@ function createPoller(store: GatewayStore, timings: StreamTimings) {
   }
 }
 
-export function createBroadcast(store: GatewayStore, timings: StreamTimings) {
-  const poller = createPoller(store, timings)
+export function createBroadcast(
+  store: GatewayStore,
+  timings: StreamTimings,
+  timers: Pick<Timers, 'every'>,
+) {
+  const poller = createPoller(store, timings, timers)
   const { pulse } = poller
   const itsTurn = takeTurns(SERVED)
   const listeners = new Set<symbol>()

@@ -9,6 +9,7 @@ import {
   watchEventLoop,
 } from '../pipeline/admission-control.ts'
 import type { GatewayStore } from '../store/port/gateway.ts'
+import type { Timers } from '../timers.ts'
 import { createBroadcast, streamTimings } from './broadcast.ts'
 import { guideOf } from './guide.ts'
 
@@ -23,6 +24,7 @@ interface Parts {
   /** Whether the home, which has priority, was used recently. */
   readonly homeInUse: () => boolean
   readonly load?: Load
+  readonly timers: Timers
 }
 
 export const createGateway = ({
@@ -32,13 +34,14 @@ export const createGateway = ({
   random,
   streams,
   homeInUse,
-  load = { limits: admissionLimits, delayMs: watchEventLoop() },
+  timers,
+  load = { limits: admissionLimits, delayMs: watchEventLoop(timers) },
 }: Parts) => ({
   store,
   clock,
   random,
-  admission: createAdmissionControl(load.limits, load.delayMs, homeInUse),
-  broadcast: createBroadcast(store, streamTimings),
+  admission: createAdmissionControl(load, homeInUse, timers),
+  broadcast: createBroadcast(store, streamTimings, timers),
   streams,
   trustedProxies: config.TRUSTED_PROXIES,
   /** How an AI gets started, with the current limits: Markdown. */

@@ -1,11 +1,13 @@
 /**
  * Exports in progress: one of an agent's tokens and one of its operator's, each spooled so that no client holds a store snapshot open.
  */
+
 import { Problem, problem } from '../errors.ts'
 import type { TextStream } from '../http/call.ts'
 import { createFairQueue } from '../http/fair-queue.ts'
 import type { HomeStore, Identity } from '../store/port/home.ts'
 import type { ErasuresAnswer } from '../store/port/transfer.ts'
+import type { Timers } from '../timers.ts'
 import { atOnce } from './limits.ts'
 import { refusal } from './refusal.ts'
 import { keepIn, type Spool, type SpooledStream } from './spool.ts'
@@ -36,6 +38,7 @@ interface Parts {
   readonly spool: Spool
   readonly countErasures: (identity: Identity) => Promise<ErasuresAnswer>
   readonly follow: Subscriptions['follow']
+  readonly after: Timers['after']
 }
 
 /** One export, from its snapshot to its last byte. */
@@ -158,13 +161,17 @@ const READING = {
   atOnce: atOnce.exports.inAll,
   perClient: atOnce.exports.perAddress,
   places: 256,
-  waitMs: 30_000,
 }
+const READING_WAIT_MS = 30_000
 
 /** An export is over when its last byte was sent, its client left, or it was ended. */
-export function createExports({ spool, countErasures, follow }: Parts): Exports {
+export function createExports({ spool, countErasures, follow, after }: Parts): Exports {
   const register = createRegister()
-  const reading = createFairQueue({ ...READING, busy: () => problem('exports_busy') })
+  const reading = createFairQueue({
+    ...READING,
+    busy: () => problem('exports_busy'),
+    patience: { ms: READING_WAIT_MS, after },
+  })
   const check = checking(countErasures)
 
   async function begin(running: Running, open: () => Promise<Opened>): Promise<Opened> {

@@ -3,7 +3,6 @@
 import type { BlockList } from 'node:net'
 import type { Config } from '../config.ts'
 import { problem } from '../errors.ts'
-import type { After } from '../http/after.ts'
 import type { ConcurrencyLimit } from '../http/concurrency-limit.ts'
 import { createFairQueue, type FairQueue } from '../http/fair-queue.ts'
 import { type Budgets, countInMemory, createBudgets } from '../pipeline/budgets.ts'
@@ -12,6 +11,7 @@ import { countShared } from '../pipeline/shared-budgets.ts'
 import type { Signing } from '../pipeline/signing.ts'
 import type { HomeStore } from '../store/port/home.ts'
 import type { LeasePermits } from '../store/port/store.ts'
+import type { Timers } from '../timers.ts'
 import { authorizedStore } from './authorized-store.ts'
 import { createExports, type Exports, endingExports } from './exports.ts'
 import { createImports, type Imports } from './import/imports.ts'
@@ -56,30 +56,32 @@ const SEARCHES = {
   atOnce: atOnce.searches.inAll,
   perClient: atOnce.searches.perAddress,
   places: 256,
-  waitMs: 30_000,
 }
+const SEARCH_WAIT_MS = 30_000
 
 /** Contexts and batches. As many may wait as an address may have connections. */
 const COSTLY = { atOnce: 32, perClient: 8, places: 1_024 }
 
-interface Parts extends Pick<Home, 'clock' | 'random' | 'signing' | 'stopwatch' | 'streams'> {
+interface Parts extends Pick<Home, 'clock' | 'random' | 'signing' | 'streams'> {
   readonly config: Config
   readonly store: HomeStore & { readonly leasePermits: LeasePermits | undefined }
-  readonly after?: After
+  readonly timers: Timers
 }
 
 const busy = () => problem('overloaded')
 
 export function createHome(parts: Parts): Home {
-  const { config, store, clock, random, signing, stopwatch, streams } = parts
+  const { config, store, clock, random, signing, streams, timers } = parts
+  const { stopwatch, after } = timers
   const { changedHomes } = store
   const allowed = authorizedStore(store, clock)
-  const subscriptions = createSubscriptions({ changedHomes, clock, stopwatch })
+  const subscriptions = createSubscriptions({ changedHomes, clock, stopwatch, after })
   const spool = createSpool({ maxBytes: config.EXPORT_BYTES })
   const exports = createExports({
     spool,
     countErasures: allowed.countErasures,
     follow: subscriptions.follow,
+    after,
   })
   const limits = homeLimits(config)
   const { leasePermits } = store
@@ -97,7 +99,7 @@ export function createHome(parts: Parts): Home {
     passwords: createPasswords(random),
     exports,
     imports: createImports(spool),
-    searches: createFairQueue({ ...SEARCHES, busy, ...(parts.after && { after: parts.after }) }),
+    searches: createFairQueue({ ...SEARCHES, busy, patience: { ms: SEARCH_WAIT_MS, after } }),
     costly: createFairQueue({ ...COSTLY, busy }),
     enabled: config.HOME_ENABLED,
     birthsEnabled: config.BIRTHS_ENABLED,

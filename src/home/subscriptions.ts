@@ -5,6 +5,7 @@
 import { hasExpired } from '../pipeline/tokens.ts'
 import type { HomeStore, Identity } from '../store/port/home.ts'
 import type { EventStore } from '../store/port/keeping/events.ts'
+import type { Timers } from '../timers.ts'
 
 /** Why a wait ended: new events are possible, a heartbeat is due, or the service stops. */
 export type Turn = 'look' | 'beat' | 'over'
@@ -97,11 +98,9 @@ export interface Subscriptions {
   readonly close: () => void
 }
 
-interface Parts extends Pick<EventStore, 'changedHomes'> {
+interface Parts extends Pick<EventStore, 'changedHomes'>, Pick<Timers, 'stopwatch' | 'after'> {
   /** Milliseconds since the epoch. */
   readonly clock: () => number
-  /** Milliseconds, monotonic. */
-  readonly stopwatch: () => number
 }
 
 type Homes = Map<string, Followed>
@@ -159,11 +158,11 @@ export function createSubscriptions(parts: Parts): Subscriptions {
   function keepLooking(): void {
     if (looking) return
     looking = true
-    setTimeout(() => {
+    parts.after(LOOK_MS, () => {
       looking = false
       void look()
       if (homes.size > 0) keepLooking()
-    }, LOOK_MS).unref()
+    })
   }
 
   return {

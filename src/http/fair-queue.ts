@@ -3,8 +3,8 @@
  * however much each has queued.
  */
 
+import type { Timers } from '../timers.ts'
 import { networkOf } from './address.ts'
-import { type After, after as byTimers } from './after.ts'
 import { createConcurrencyLimit, type Limits } from './concurrency-limit.ts'
 
 export interface FairQueueOptions {
@@ -15,10 +15,8 @@ export interface FairQueueOptions {
   readonly places: number
   /** The error for work that finds no slot, or loses it to a client with fewer. */
   readonly busy: () => Error
-  /** Work that has waited longer is refused. Without it there is no time limit. */
-  readonly waitMs?: number
-  /** Tells that `waitMs` have passed. */
-  readonly after?: After
+  /** Work that has waited for so many milliseconds is refused. Without it there is no time limit. */
+  readonly patience?: Pick<Timers, 'after'> & { readonly ms: number }
 }
 
 interface Turn {
@@ -126,7 +124,7 @@ function createLine(places: number) {
 }
 
 export function createFairQueue(options: FairQueueOptions) {
-  const { atOnce, perClient = atOnce, places, busy, waitMs, after = byTimers } = options
+  const { atOnce, perClient = atOnce, places, busy, patience } = options
   const running = createConcurrencyLimit({ perClient, clientsPerNetwork: 2, total: atOnce })
   const line = createLine(places)
 
@@ -154,7 +152,7 @@ export function createFairQueue(options: FairQueueOptions) {
     }
     const waiter = { client, network, trusted, leavePlace, begin, refuse }
     line.add(waiter)
-    const cancel = waitMs === undefined ? undefined : after(waitMs, refuse)
+    const cancel = patience?.after(patience.ms, refuse)
     return promise.finally(() => cancel?.())
   }
 

@@ -1,6 +1,7 @@
 /** Pipelined requests of a client, handled one after the other. */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
+import { inNextTurn } from '../turns.ts'
 
 /** A client that pipelines more is disconnected. */
 const MOST_AHEAD = 64
@@ -36,7 +37,7 @@ export function oneAtATime(respond: Respond) {
     // Stays busy until the next one starts, so that requests arriving meanwhile do not start first.
     turns.busy = next !== undefined
     if (!next) return
-    setImmediate(() => {
+    inNextTurn(() => {
       if (!message.socket.destroyed) void work(turns, ...next)
     })
   }

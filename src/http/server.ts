@@ -2,6 +2,7 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { AddressInfo, BlockList, Socket } from 'node:net'
 import type { ErrorCode } from '../errors.ts'
+import type { Timers } from '../timers.ts'
 import { peerKey } from './address.ts'
 import type { Answer, Incoming, Serve } from './call.ts'
 import { type Compressed, createCompressor } from './compress.ts'
@@ -50,11 +51,15 @@ const parserErrors: Readonly<Record<string, ErrorCode>> = {
 }
 
 /** Writes a response without a ServerResponse. */
-function answerOnSocket(socket: Socket, { status, headers, body }: Answer): void {
+function answerOnSocket(
+  socket: Socket,
+  { status, headers, body }: Answer,
+  { after }: Timers,
+): void {
   // Node has detached from this socket: an unhandled error would end the process, and an open
   // connection would stay forever.
   socket.on('error', () => socket.destroy())
-  setTimeout(() => socket.destroy(), LINGER_MS).unref()
+  after(LINGER_MS, () => socket.destroy())
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`)
   socket.end(`HTTP/1.1 ${status} ${nodeHttp.STATUS_CODES[status]}\r\n${lines.join('')}\r\n${body}`)
 }
@@ -64,13 +69,14 @@ export interface Site {
   readonly newRequestId: () => string
   /** A response for bytes that could not be parsed; its text is complete. */
   readonly refuseUnparsed: (code: ErrorCode, id: string) => Answer
+  readonly timers: Timers
 }
 
 /** `reason`: Node's code of the error. */
 function refuseUnparsed(reason: string | undefined, socket: Socket, site: Site): void {
   if (reason === 'ECONNRESET' || !socket.writable) return void socket.destroy()
   const code = parserErrors[reason ?? ''] ?? 'malformed_request'
-  answerOnSocket(socket, site.refuseUnparsed(code, site.newRequestId()))
+  answerOnSocket(socket, site.refuseUnparsed(code, site.newRequestId()), site.timers)
 }
 
 const LOCAL = '127.0.0.1'
@@ -146,14 +152,14 @@ export interface RunningServer {
   readonly drain: () => Promise<void>
 }
 
-function drain(server: Server, { drainLimit }: typeof PATIENCE): Promise<void> {
+function drain(server: Server, drainLimit: number, { after, every }: Timers): Promise<void> {
   return new Promise((resolve) => {
-    const limit = setTimeout(() => server.closeAllConnections(), drainLimit)
+    const cancel = after(drainLimit, () => server.closeAllConnections())
     // A kept-alive connection is idle once its last request was answered.
-    const sweep = setInterval(() => server.closeIdleConnections(), DRAIN_SWEEP_MS)
+    const stopSweeping = every(DRAIN_SWEEP_MS, () => server.closeIdleConnections())
     server.close(() => {
-      clearTimeout(limit)
-      clearInterval(sweep)
+      cancel()
+      stopSweeping()
       resolve()
     })
   })
@@ -167,7 +173,8 @@ export async function listen(
   patience: Patience = {},
   connections?: ConnectionLimit,
 ): Promise<RunningServer> {
-  const limits = { ...PATIENCE, ...patience }
+  const { timers } = site
+  const limits = { ...PATIENCE, ...patience, timers }
   const compressor = createCompressor()
   // HEAD responses have no body.
   const compress = (given: Answer, { method, headers }: IncomingMessage) =>
@@ -198,7 +205,7 @@ export async function listen(
     refuseUnparsed(error.code, socket, site),
   )
   // Node would close a CONNECT without a response, and refuse an unknown Expect without a body.
-  server.on('connect', (_, socket: Socket) => answerOnSocket(socket, malformed()))
+  server.on('connect', (_, socket: Socket) => answerOnSocket(socket, malformed(), timers))
   server.on('checkExpectation', listener)
   server.on('close', senders.close)
   await new Promise<void>((resolve, reject) => {
@@ -206,5 +213,9 @@ export async function listen(
     server.listen(port, host, resolve)
   })
   const bound = server.address() as AddressInfo
-  return { host: bound.address, port: bound.port, drain: () => drain(server, limits) }
+  return {
+    host: bound.address,
+    port: bound.port,
+    drain: () => drain(server, limits.drainLimit, timers),
+  }
 }

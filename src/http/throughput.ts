@@ -4,6 +4,7 @@
  */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
+import type { Timers } from '../timers.ts'
 import type { TextStream } from './call.ts'
 
 /** The limits of a stream in either direction. */
@@ -16,25 +17,26 @@ export interface Throughput {
   readonly throughputGrace: number
   /** Milliseconds for the whole stream. */
   readonly answerTimeout: number
+  readonly timers: Timers
 }
 
 /** Rejects if the promise is not settled within `ms`. */
-function within<T>(ms: number, wait: () => Promise<T>): Promise<T> {
+function within<T>({ after }: Timers, ms: number, wait: () => Promise<T>): Promise<T> {
   const { promise, reject } = Promise.withResolvers<never>()
-  const tooLong = setTimeout(() => reject(new Error('the other end is too slow')), ms)
-  return Promise.race([wait(), promise]).finally(() => clearTimeout(tooLong))
+  const cancel = after(ms, () => reject(new Error('the other end is too slow')))
+  return Promise.race([wait(), promise]).finally(cancel)
 }
 
 /** Only time spent waiting for the client counts. `size`: of the last piece. */
-function measuring({ stallTimeout, minThroughput, throughputGrace }: Throughput) {
+function measuring({ stallTimeout, minThroughput, throughputGrace, timers }: Throughput) {
   let waitedMs = 0
   let passed = 0
   return async <T>(size: number, wait: () => Promise<T>): Promise<T> => {
     passed += size
     const leftMs = throughputGrace + (passed * 1_000) / minThroughput - waitedMs
-    const startedAt = performance.now()
-    const came = await within(Math.max(0, Math.min(stallTimeout, leftMs)), wait)
-    waitedMs += performance.now() - startedAt
+    const startedAt = timers.stopwatch()
+    const came = await within(timers, Math.max(0, Math.min(stallTimeout, leftMs)), wait)
+    waitedMs += timers.stopwatch() - startedAt
     return came
   }
 }
@@ -70,20 +72,21 @@ async function* received(body: IncomingMessage, limits: Throughput): AsyncGenera
 /** `tooSlow`: called with the connection of a late client. */
 export function watchSenders(limits: SenderLimits, tooSlow: (socket: Socket) => void) {
   const since = new Map<IncomingMessage, number>()
+  const { stopwatch, after, every } = limits.timers
 
   function sweep(): void {
-    const latest = performance.now() - limits.requestTimeout
+    const latest = stopwatch() - limits.requestTimeout
     for (const [message, at] of since) {
       const isLate = at <= latest
       if (message.complete || message.destroyed || isLate) since.delete(message)
       if (isLate && !message.complete && !message.destroyed) tooSlow(message.socket)
     }
   }
-  const sweeping = setInterval(sweep, limits.connectionsCheckingInterval).unref()
+  const stopSweeping = every(limits.connectionsCheckingInterval, sweep)
 
   return {
     expect(message: IncomingMessage): void {
-      if (hasBody(message)) since.set(message, performance.now())
+      if (hasBody(message)) since.set(message, stopwatch())
     },
     /** Most bodies have arrived by the time of the response; the rest is waited for. */
     answered(message: IncomingMessage): void {
@@ -92,19 +95,19 @@ export function watchSenders(limits: SenderLimits, tooSlow: (socket: Socket) => 
     /** Its body in pieces. Throws and closes the connection if it does not arrive. */
     async *bodyOf(message: IncomingMessage): AsyncGenerator<Uint8Array> {
       since.delete(message)
-      const overdue = setTimeout(() => tooSlow(message.socket), limits.answerTimeout)
+      const cancel = after(limits.answerTimeout, () => tooSlow(message.socket))
       try {
         yield* received(message, limits)
       } catch (error) {
         if (!message.destroyed) tooSlow(message.socket)
         throw error
       } finally {
-        clearTimeout(overdue)
+        cancel()
         // If the caller stops early, the rest is discarded within the normal deadline.
-        if (!message.complete) since.set(message, performance.now())
+        if (!message.complete) since.set(message, stopwatch())
       }
     },
-    close: () => clearInterval(sweeping),
+    close: stopSweeping,
   }
 }
 
@@ -128,14 +131,14 @@ async function sendPieces(
   limits: Throughput,
 ): Promise<void> {
   const inTime = measuring(limits)
-  const overdue = setTimeout(() => outgoing.destroy(), limits.answerTimeout)
+  const cancel = limits.timers.after(limits.answerTimeout, () => outgoing.destroy())
   try {
     for await (const piece of pieces) {
       await inTime(piece.length, () => taken((done) => outgoing.write(piece, done)))
     }
     await inTime(0, () => taken((done) => outgoing.end(done)))
   } finally {
-    clearTimeout(overdue)
+    cancel()
   }
 }
 
@@ -186,7 +189,7 @@ export function sendWhole(
   if (text.length > PIECE_BYTES) return sendPieces(outgoing, slices(text), limits)
   outgoing.end(text)
   if (outgoing.writableLength === 0) return undefined
-  return within(limits.stallTimeout, () =>
+  return within(limits.timers, limits.stallTimeout, () =>
     taken((done) => {
       outgoing.once('finish', done)
       outgoing.once('close', done)

@@ -4,6 +4,8 @@
  */
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { problem } from '../errors.ts'
+import type { Timers } from '../timers.ts'
+import { inNextTurn } from '../turns.ts'
 import type { Hooks } from './routes.ts'
 
 interface AdmissionRate {
@@ -40,14 +42,14 @@ const RESOLUTION_MS = 20
 const WINDOW_MS = 500
 
 /** The median delay, in milliseconds, of the last half second. */
-export function watchEventLoop(): () => number {
+export function watchEventLoop({ every }: Pick<Timers, 'every'>): () => number {
   const delays = monitorEventLoopDelay({ resolution: RESOLUTION_MS })
   delays.enable()
   let median = 0
-  setInterval(() => {
+  every(WINDOW_MS, () => {
     median = delays.percentile(50) / 1e6 - RESOLUTION_MS
     delays.reset()
-  }, WINDOW_MS).unref()
+  })
   return () => median
 }
 
@@ -71,9 +73,9 @@ export function watchPresence(stopwatch: () => number) {
 }
 
 export function createAdmissionControl(
-  limits: AdmissionLimits,
-  delayMs: () => number,
+  { limits, delayMs }: Load,
   homeInUse: () => boolean,
+  { after }: Pick<Timers, 'after'>,
 ) {
   const waiting = new Set<() => void>()
   let inFlight = 0
@@ -94,7 +96,7 @@ export function createAdmissionControl(
   function nextTurn(): void {
     if (turning) return
     turning = true
-    setImmediate(turn)
+    inNextTurn(turn)
   }
 
   function turn(): void {
@@ -116,13 +118,13 @@ export function createAdmissionControl(
   function wait(): Promise<void> {
     return new Promise((resolve, reject) => {
       const admit = () => {
-        clearTimeout(tooLong)
+        cancel()
         resolve()
       }
-      const tooLong = setTimeout(() => {
+      const cancel = after(limits.waitMs, () => {
         waiting.delete(admit)
         reject(problem('overloaded'))
-      }, limits.waitMs)
+      })
       waiting.add(admit)
     })
   }

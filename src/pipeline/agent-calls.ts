@@ -6,6 +6,7 @@ import { LRUCache } from 'lru-cache'
 import type { ErrorCode, Problem } from '../errors.ts'
 import type { Call } from '../http/call.ts'
 import { type ActivityStore, type Calls, type CountedCalls, dayOf } from '../store/port/activity.ts'
+import type { Timers } from '../timers.ts'
 import type { Hooks } from './routes.ts'
 
 const FLUSH_MS = 10_000
@@ -63,7 +64,13 @@ function rememberRefusals() {
 
 type Counting = { -readonly [K in keyof CountedCalls]: CountedCalls[K] }
 
-export function countAgentCalls(store: Pick<ActivityStore, 'countCalls'>, clock: () => number) {
+interface Parts {
+  readonly store: Pick<ActivityStore, 'countCalls'>
+  readonly clock: () => number
+  readonly timers: Pick<Timers, 'after'>
+}
+
+export function countAgentCalls({ store, clock, timers }: Parts) {
   let counted = new Map<string, Counting>()
   /** Of past days. */
   let over: Counting[] = []
@@ -73,7 +80,7 @@ export function countAgentCalls(store: Pick<ActivityStore, 'countCalls'>, clock:
   function begin(agent: string, day: number): Counting {
     const before = counted.get(agent)
     if (before) over.push(before)
-    else if (counted.size === 0) setTimeout(flush, FLUSH_MS).unref()
+    else if (counted.size === 0) timers.after(FLUSH_MS, flush)
     const entry = { agentId: agent, day, reads: 0, conflicts: 0, refusals: 0, seenAt: 0 }
     counted.set(agent, entry)
     return entry

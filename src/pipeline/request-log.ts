@@ -3,6 +3,7 @@ import { type Logger, stdSerializers } from 'pino'
 import { Problem } from '../errors.ts'
 import type { Call } from '../http/call.ts'
 import { StoreUnavailable } from '../store/port/errors.ts'
+import type { Timers } from '../timers.ts'
 
 const ID_CHARS = 24
 /** Random bytes for 256 ids at once. */
@@ -38,6 +39,7 @@ interface Kind {
  */
 function sampling(
   { lines, windowMs }: Sample,
+  { after }: Pick<Timers, 'after'>,
   sum: (kind: Kind, unwritten: number) => void,
 ): (kind: Kind) => boolean {
   const seen = new Map<string, { kind: Kind; count: number }>()
@@ -49,7 +51,7 @@ function sampling(
 
   return (kind) => {
     const name = Object.values(kind).join(' ')
-    if (seen.size === 0) setTimeout(turn, windowMs).unref()
+    if (seen.size === 0) after(windowMs, turn)
     const found = seen.get(name) ?? { kind, count: 0 }
     seen.set(name, found)
     found.count++
@@ -96,9 +98,9 @@ function serialized(error: unknown): object {
   }
 }
 
-export function createRequestLog(logger: Logger, sample = SAMPLE) {
+export function createRequestLog(logger: Logger, timers: Pick<Timers, 'after'>, sample = SAMPLE) {
   const log = logger.child({}, { serializers: { err: serialized } })
-  const mayWrite = sampling(sample, (kind: Kind, unwritten) =>
+  const mayWrite = sampling(sample, timers, (kind: Kind, unwritten) =>
     log.info({ ...kind, unwritten }, 'more of these'),
   )
 

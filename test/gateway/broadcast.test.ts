@@ -8,6 +8,7 @@ import {
 } from '../../src/gateway/broadcast.ts'
 import { StoreUnavailable } from '../../src/store/port/errors.ts'
 import type { GatewayStore } from '../../src/store/port/gateway.ts'
+import { processTimers } from '../../src/timers.ts'
 import { engines, openService, type TestService } from '../harness.ts'
 import { mostInATurn } from '../per-turn.ts'
 
@@ -33,7 +34,7 @@ describe.each(engines)('broadcast on $name', (engine) => {
 
   const watch = (pace: Partial<StreamTimings> = {}) => {
     const still = { pollMs: NEVER_MS, heartbeatMs: NEVER_MS, maxListeners: 10 }
-    broadcast = createBroadcast(service.store, { ...still, ...pace })
+    broadcast = createBroadcast(service.store, { ...still, ...pace }, processTimers)
     return broadcast
   }
 
@@ -148,11 +149,11 @@ describe.each(engines)('broadcast on $name', (engine) => {
           : Promise.reject(new StoreUnavailable('gone')),
     }
     const all = (await leaveMany(3)).sort()
-    broadcast = createBroadcast(store, {
-      pollMs: NEVER_MS,
-      heartbeatMs: NEVER_MS,
-      maxListeners: 10,
-    })
+    broadcast = createBroadcast(
+      store,
+      { pollMs: NEVER_MS, heartbeatMs: NEVER_MS, maxListeners: 10 },
+      processTimers,
+    )
     // Behind what is kept in memory, and at its end.
     const [far, near] = [await follow(start), await follow(all.at(-1) ?? '')]
     const [behind, ahead] = [far.events, near.events].map((each) => each[Symbol.asyncIterator]())

@@ -1,4 +1,5 @@
 /** The verb behind an endpoint and behind a room's form: what it keeps, and who hears of it. */
+
 import { randomBytes } from 'node:crypto'
 import { BlockList } from 'node:net'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -9,6 +10,7 @@ import { firstContact } from '../../src/gateway/resonance.ts'
 import { beginCall } from '../../src/http/call.ts'
 import { createConcurrencyLimit } from '../../src/http/concurrency-limit.ts'
 import { admissionLimits, createAdmissionControl } from '../../src/pipeline/admission-control.ts'
+import { processTimers } from '../../src/timers.ts'
 import { embedded, incomingOf, openService, type TestService } from '../harness.ts'
 
 const NEVER_MS = 60_000
@@ -23,11 +25,15 @@ beforeAll(async () => {
     clock,
     random: randomBytes,
     admission: createAdmissionControl(
-      admissionLimits,
-      () => 0,
+      { limits: admissionLimits, delayMs: () => 0 },
       () => false,
+      processTimers,
     ),
-    broadcast: createBroadcast(store, { pollMs: NEVER_MS, heartbeatMs: NEVER_MS, maxListeners: 1 }),
+    broadcast: createBroadcast(
+      store,
+      { pollMs: NEVER_MS, heartbeatMs: NEVER_MS, maxListeners: 1 },
+      processTimers,
+    ),
     streams: createConcurrencyLimit({ perClient: 0 }),
     trustedProxies: new BlockList(),
     guide: () => '',

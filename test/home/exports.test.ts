@@ -1,9 +1,11 @@
 /** What is looked at between the steps of an export, and when. */
+
 import { expect, test } from 'vitest'
 import { createExports } from '../../src/home/exports.ts'
 import { createSpool } from '../../src/home/spool.ts'
 import { createSubscriptions } from '../../src/home/subscriptions.ts'
 import type { Identity } from '../../src/store/port/home.ts'
+import { manualTimers } from '../manual-timers.ts'
 
 const identity: Identity = {
   agentId: 'a',
@@ -14,15 +16,17 @@ const identity: Identity = {
 
 /** An export of two pieces; something is erased right before this look at the count of erasures. */
 function erasedBeforeLook(look: number) {
+  const { timers } = manualTimers()
   const subscriptions = createSubscriptions({
     changedHomes: async () => [],
     clock: () => 0,
-    stopwatch: () => 0,
+    ...timers,
   })
   let looks = 0
   const { take } = createExports({
     spool: createSpool({ maxBytes: 0 }),
     follow: subscriptions.follow,
+    after: timers.after,
     countErasures: async () => {
       const erasures = ++looks >= look ? 1 : 0
       return { outcome: 'erasures', erasures, lastEvent: 0 }

@@ -1,8 +1,10 @@
 /** Who waits for a home asks nothing: one question a look is for all of them. */
+
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createSubscriptions } from '../../src/home/subscriptions.ts'
 import type { Identity } from '../../src/store/port/home.ts'
 import { engines } from '../harness.ts'
+import { manualTimers } from '../manual-timers.ts'
 import { NOON, openFixture, type StoreFixture } from '../store/fixture.ts'
 
 describe.each(engines)('a subscriptions over homes on $name', (engine) => {
@@ -22,6 +24,7 @@ describe.each(engines)('a subscriptions over homes on $name', (engine) => {
         return fixture.store().changedHomes(seen)
       },
       clock: () => time.now,
+      ...manualTimers().timers,
       stopwatch: () => time.ms,
     })
     return { subscriptions, asked, time }
@@ -128,6 +131,7 @@ describe.each(engines)('a subscriptions over homes on $name', (engine) => {
     const subscriptions = createSubscriptions({
       changedHomes: () => new Promise((resolve) => hung.push(resolve)),
       clock: () => NOON,
+      ...manualTimers().timers,
       stopwatch: () => time.ms,
     })
     const follower = subscriptions.follow(agent)
@@ -183,7 +187,7 @@ describe.each(engines)('a subscriptions over homes on $name', (engine) => {
       changedHomes: (seen) =>
         broken ? Promise.reject(new Error('gone')) : fixture.store().changedHomes(seen),
       clock: () => NOON,
-      stopwatch: () => 0,
+      ...manualTimers().timers,
     })
     const wait = subscriptions.follow(agent).next(0, 0)
     await happen(agent)

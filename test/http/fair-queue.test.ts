@@ -1,7 +1,9 @@
 /** Whose work runs next, where much waits. */
+
 import { setImmediate as turn } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
 import { createFairQueue, type FairQueueOptions } from '../../src/http/fair-queue.ts'
+import { manualTimers } from '../manual-timers.ts'
 
 /** Work that lasts until it is told to end; what began is listed in its order. */
 function openQueue(options: Partial<FairQueueOptions> = {}) {
@@ -210,9 +212,12 @@ describe('of the work that waits', () => {
   })
 
   test('what waited too long is refused and never runs', async () => {
-    const { ask, begun, refused, endAll } = openQueue({ waitMs: 1 })
+    const { timers, pass } = manualTimers()
+    const { ask, begun, refused, endAll } = openQueue({ patience: { ms: 1, ...timers } })
     const first = [ask(A, 'runs'), ask(B, 'runs too')]
-    await ask(C, 'waits')
+    const late = ask(C, 'waits')
+    pass(1)
+    await late
     expect(refused).toEqual(['waits'])
     await endAll()
     await Promise.all(first)
@@ -222,9 +227,12 @@ describe('of the work that waits', () => {
   })
 
   test('what runs is not refused for it', async () => {
-    const { ask, refused, endAll } = openQueue({ waitMs: 1, atOnce: 1 })
+    const { timers, pass } = manualTimers()
+    const { ask, refused, endAll } = openQueue({ patience: { ms: 1, ...timers }, atOnce: 1 })
     const first = ask(A, 'runs')
-    await ask(B, 'waits')
+    const late = ask(B, 'waits')
+    pass(1)
+    await late
     await endAll()
     await first
     expect(refused).toEqual(['waits'])

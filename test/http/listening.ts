@@ -1,11 +1,18 @@
 /** A service on a real socket, and what a tenant of it has, to see that nothing changed. */
+
 import type { Serve } from '../../src/http/call.ts'
 import { listen, type RunningServer, type Site } from '../../src/http/server.ts'
 import { refuseUnparsed } from '../../src/pipeline/problem.ts'
+import { processTimers } from '../../src/timers.ts'
 import { type Born, type Engine, openService, type TestService, write } from '../harness.ts'
 
 /** Anything that serves, as a site. */
-export const siteOf = (serve: Serve): Site => ({ serve, newRequestId: () => 'r1', refuseUnparsed })
+export const siteOf = (serve: Serve): Site => ({
+  serve,
+  newRequestId: () => 'r1',
+  refuseUnparsed,
+  timers: processTimers,
+})
 
 export interface Listening {
   readonly service: TestService

@@ -1,10 +1,12 @@
 /** A whole service on a socket, for a thread that counts what it does (test/counted.ts). */
+
 import { randomBytes } from 'node:crypto'
 import { pino } from 'pino'
 import { createApp } from '../../src/app.ts'
 import { boundsOf, loadConfig } from '../../src/config.ts'
 import { listen } from '../../src/http/server.ts'
 import { openStore } from '../../src/store/open.ts'
+import { processTimers } from '../../src/timers.ts'
 
 let stop = async (): Promise<void> => {}
 
@@ -13,7 +15,14 @@ export async function serve(env: Readonly<Record<string, string>>): Promise<numb
   const config = loadConfig(env)
   const log = pino({ level: 'silent' })
   const store = await openStore(config.DATABASE_URL, Date.now(), boundsOf(config))
-  const app = createApp({ config, store, clock: Date.now, random: randomBytes, log })
+  const app = createApp({
+    config,
+    store,
+    clock: Date.now,
+    random: randomBytes,
+    timers: processTimers,
+    log,
+  })
   const server = await listen(app, '127.0.0.1', 0)
   stop = async () => {
     app.stopAccepting()

@@ -1,9 +1,11 @@
 /** How long a file may be on its way: as long as it keeps its pace, by the server's own limits. */
+
 import { IncomingMessage } from 'node:http'
 import { Socket } from 'node:net'
-import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { afterEach, beforeEach, expect, test } from 'vitest'
 import { PATIENCE } from '../../src/http/server.ts'
 import { type Senders, watchSenders } from '../../src/http/throughput.ts'
+import { type ManualTimers, manualTimers } from '../manual-timers.ts'
 
 const MB = 1_000_000
 /** The largest file that an import takes by default. */
@@ -11,20 +13,18 @@ const FILE_BYTES = 64 * 1_024 * 1_024
 
 let senders: Senders
 let late: Socket[]
+let pass: ManualTimers['passInTurns']
 
 beforeEach(() => {
-  const toFake = ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval', 'performance']
-  vi.useFakeTimers({ toFake: toFake as ['setTimeout'] })
+  const manual = manualTimers()
+  pass = manual.passInTurns
   late = []
-  senders = watchSenders(PATIENCE, (socket) => {
+  senders = watchSenders({ ...PATIENCE, timers: manual.timers }, (socket) => {
     late.push(socket)
     socket.destroy()
   })
 })
-afterEach(() => {
-  senders.close()
-  vi.useRealTimers()
-})
+afterEach(() => senders.close())
 
 function uploading(): IncomingMessage {
   const message = new IncomingMessage(new Socket())
@@ -45,7 +45,7 @@ async function send(message: IncomingMessage, bytes: number, perSecond: number):
   let seconds = 0
   for (let sent = 0; sent < bytes && late.length === 0; sent += perSecond) {
     message.push(piece.subarray(0, Math.min(perSecond, bytes - sent)))
-    await vi.advanceTimersByTimeAsync(1_000)
+    await pass(1_000)
     seconds++
   }
   message.complete = late.length === 0

@@ -1,4 +1,5 @@
 /** A service on a socket whose clock can be moved, so that its house has a past. */
+
 import { randomBytes } from 'node:crypto'
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
@@ -7,6 +8,7 @@ import { createApp } from '../../src/app.ts'
 import { boundsOf, loadConfig } from '../../src/config.ts'
 import { listen } from '../../src/http/server.ts'
 import { openStore } from '../../src/store/open.ts'
+import { processTimers } from '../../src/timers.ts'
 import { databaseDirectory } from '../files.ts'
 
 export interface House {
@@ -34,7 +36,7 @@ export async function openHouse(): Promise<House> {
   const clock = () => Date.now() - behind
   const store = await openStore(config.DATABASE_URL, clock(), boundsOf(config))
   const log = pino({ level: 'silent' })
-  const app = createApp({ config, store, clock, random: randomBytes, log })
+  const app = createApp({ config, store, clock, random: randomBytes, timers: processTimers, log })
   const server = await listen(app, '127.0.0.1', 0)
   return {
     base: `http://127.0.0.1:${server.port}`,

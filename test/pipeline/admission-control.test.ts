@@ -1,6 +1,8 @@
-import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { createAdmissionControl, watchEventLoop } from '../../src/pipeline/admission-control.ts'
+import { processTimers } from '../../src/timers.ts'
 import { engines, openService } from '../harness.ts'
+import { manualTimers } from '../manual-timers.ts'
 
 const limits = {
   besideHome: { perTurn: 2, inFlight: 3 },
@@ -13,27 +15,18 @@ const limits = {
 const turn = () => new Promise(setImmediate)
 
 describe('the door', () => {
-  beforeEach(() => {
-    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
-  })
-  afterEach(() => {
-    vi.useRealTimers()
-  })
-
   /** Names what came in, in order. */
   function visitors({ delayMs = 0, homeInUse = true } = {}) {
-    const door = createAdmissionControl(
-      limits,
-      () => delayMs,
-      () => homeInUse,
-    )
+    const { timers, pass } = manualTimers()
+    const load = { limits, delayMs: () => delayMs }
+    const door = createAdmissionControl(load, () => homeInUse, timers)
     const inside = new Map<string, () => void>()
     const come = async (name: string) => void inside.set(name, await door.enter())
     const leave = (name: string) => {
       inside.get(name)?.()
       inside.delete(name)
     }
-    return { come, leave, inside: () => [...inside.keys()].join('') }
+    return { come, leave, pass, inside: () => [...inside.keys()].join('') }
   }
 
   test('two begin in a turn of the event loop, the rest after it, in order', async () => {
@@ -74,10 +67,10 @@ describe('the door', () => {
   })
 
   test('who waits too long is refused, and does not come in later', async () => {
-    const { come, leave, inside } = visitors()
+    const { come, leave, pass, inside } = visitors()
     await Promise.all(['a', 'b', 'c'].map(come))
     const late = come('d')
-    vi.advanceTimersByTime(limits.waitMs)
+    pass(limits.waitMs)
     await expect(late).rejects.toMatchObject({ code: 'overloaded' })
     leave('a')
     await come('e')
@@ -122,13 +115,6 @@ describe('the door', () => {
 })
 
 describe('the delay of the event loop', () => {
-  beforeEach(() => {
-    vi.useFakeTimers({ toFake: ['setInterval'] })
-  })
-  afterEach(() => {
-    vi.useRealTimers()
-  })
-
   async function holdUp(ms: number): Promise<void> {
     const until = performance.now() + ms
     while (performance.now() < until);
@@ -136,23 +122,24 @@ describe('the delay of the event loop', () => {
   }
 
   test('is the median of each half second, beyond what is always waited', async () => {
-    const delayMs = watchEventLoop()
+    const { timers, pass } = manualTimers()
+    const delayMs = watchEventLoop(timers)
     await turn()
     for (let n = 0; n < 5; n++) await holdUp(60)
-    vi.advanceTimersByTime(499)
+    pass(499)
     expect(delayMs()).toBe(0)
-    vi.advanceTimersByTime(1)
+    pass(1)
     expect(delayMs()).toBeGreaterThan(30)
     // Milliseconds, and no other unit.
     expect(delayMs()).toBeLessThan(1_000_000)
     // Nothing was measured since.
-    vi.advanceTimersByTime(500)
+    pass(500)
     expect(delayMs()).toBeLessThan(0)
   })
 })
 
 test('an idle event loop is not late', async () => {
-  const delayMs = watchEventLoop()
+  const delayMs = watchEventLoop(processTimers)
   await turn()
   expect(delayMs()).toBeLessThan(limits.delayMs)
 })

@@ -1,10 +1,12 @@
 /** What agents ask for, as it is counted on the way of each request. */
+
 import { expect, test } from 'vitest'
 import { beginCall, type Call } from '../../src/http/call.ts'
 import { countAgentCalls } from '../../src/pipeline/agent-calls.ts'
 import type { Hooks } from '../../src/pipeline/routes.ts'
 import type { CountedCalls } from '../../src/store/port/activity.ts'
 import { incomingOf } from '../harness.ts'
+import { manualTimers } from '../manual-timers.ts'
 
 const DAY_MS = 86_400_000
 
@@ -12,15 +14,16 @@ function counting(failing = false) {
   const written: CountedCalls[][] = []
   const observed: number[] = []
   let now = 3 * DAY_MS
-  const calls = countAgentCalls(
-    {
+  const calls = countAgentCalls({
+    store: {
       async countCalls(counted) {
         if (failing) throw new Error('out of reach')
         written.push(structuredClone([...counted]))
       },
     },
-    () => now,
-  )
+    clock: () => now,
+    timers: manualTimers().timers,
+  })
   const hooks = calls.observing({
     observe: (_, __, status) => void observed.push(status),
   } as Partial<Hooks> as Hooks)

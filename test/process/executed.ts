@@ -2,6 +2,7 @@
  * Prints, as JSON, which files of src/ run for one request of each kind: the service on a real
  * socket, warmed up, under the precise coverage of V8. Run by `ways.test.ts`.
  */
+
 import { randomBytes } from 'node:crypto'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { Session } from 'node:inspector/promises'
@@ -12,13 +13,21 @@ import { createApp } from '../../src/app.ts'
 import { loadConfig } from '../../src/config.ts'
 import { listen } from '../../src/http/server.ts'
 import { openStore } from '../../src/store/open.ts'
+import { processTimers } from '../../src/timers.ts'
 import { unbounded } from '../unbounded.ts'
 
 const directory = mkdtempSync(join(tmpdir(), 'agent-home-ways-'))
 const config = loadConfig({ DATABASE_URL: `sqlite:${join(directory, 'home.db')}` })
 const store = await openStore(config.DATABASE_URL, Date.now(), { ...unbounded, diskReserve: 1 })
 const log = pino({ level: 'silent' })
-const app = createApp({ config, store, clock: Date.now, random: randomBytes, log })
+const app = createApp({
+  config,
+  store,
+  clock: Date.now,
+  random: randomBytes,
+  timers: processTimers,
+  log,
+})
 const server = await listen(app, '127.0.0.1', 0)
 
 type Headers = Record<string, string>

@@ -1,4 +1,5 @@
 /** The service's doors, put together as the app does, so that one endpoint can be replaced. */
+
 import { randomBytes } from 'node:crypto'
 import { pino } from 'pino'
 import { describeService } from '../../src/api.ts'
@@ -24,6 +25,7 @@ import { explain, refuse } from '../../src/pipeline/problem.ts'
 import { createRequestLog, requestIds } from '../../src/pipeline/request-log.ts'
 import { createRoutes, type Hooks } from '../../src/pipeline/routes.ts'
 import { createSigning } from '../../src/pipeline/signing.ts'
+import { processTimers } from '../../src/timers.ts'
 import { consoleEndpoints, landing, roomEndpoints } from '../../src/web/index.ts'
 import { createWeb } from '../../src/web/web.ts'
 import type { TestService } from '../harness.ts'
@@ -45,13 +47,15 @@ const one = { perTurn: 1_000, inFlight: 1 }
 /** A door with one place and no queue. */
 const narrowDoor = () =>
   createAdmissionControl(
-    { besideHome: one, alone: one, waiting: 0, waitMs: 1_000, delayMs: 1_000 },
-    () => 0,
+    {
+      limits: { besideHome: one, alone: one, waiting: 0, waitMs: 1_000, delayMs: 1_000 },
+      delayMs: () => 0,
+    },
     () => false,
+    processTimers,
   )
 
 const newRequestId = requestIds(randomBytes)
-const stopwatch = (): number => performance.now()
 const log = pino({ level: 'silent' })
 
 const unlimited = {
@@ -68,11 +72,12 @@ export function openDoors(
   const config = loadConfig({ ...unlimited, ...env })
   const streams = createConcurrencyLimit({ perClient: config.STREAMS_PER_ADDRESS })
   const signing = createSigning(store, clock)
-  const parts = { config, store, clock, random: randomBytes, log, signing, stopwatch, streams }
+  const given = { config, store, clock, random: randomBytes, timers: processTimers, log }
+  const parts = { ...given, signing, streams }
   const admission = narrowDoor()
   const home = createHome(parts)
   const gateway = { ...createGateway({ ...parts, homeInUse: () => false }), admission }
-  const calls = countAgentCalls(store, clock)
+  const calls = countAgentCalls(parts)
   const oauth = createOAuth(home, store, fetchingBy())
   const web = createWeb({ ...parts, home, oauth, gateway, calls, describe: describeService })
   const measures = createMeasures(() => store.status())
@@ -80,7 +85,9 @@ export function openDoors(
   const { showProblem, icon } = web
   const described = { measures, origins, describe: describeService, showProblem, icon }
   const operations = createOperations({ ...parts, ...described })
-  const hooks: Hooks = { ...createRequestLog(log), newRequestId, stopwatch, explain, refuse }
+  const { stopwatch } = processTimers
+  const written = createRequestLog(log, processTimers)
+  const hooks: Hooks = { ...written, newRequestId, stopwatch, explain, refuse }
   const forPeople: Hooks = { ...hooks, refuse: web.refuse }
   return {
     serving(path, replace) {

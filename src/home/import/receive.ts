@@ -1,11 +1,11 @@
 /** Reads an import as it arrives: validated in pieces, and spooled until it is complete. */
-import { setImmediate } from 'node:timers/promises'
 import { type FieldError, Problem, problem } from '../../errors.ts'
 import { readJsonPieces } from '../../http/body.ts'
 import type { Call } from '../../http/call.ts'
 import { endOfJson, parseStrictJson } from '../../http/json.ts'
 import { pointerOf } from '../../json/pointer.ts'
 import { unknownName } from '../../pipeline/validate.ts'
+import { nextTurn } from '../../turns.ts'
 import { checkEvent, head, headOf, type Row, rowOf } from './elements.ts'
 import type { Import, SpooledList } from './imports.ts'
 import { type Part, splitObject } from './split-json.ts'
@@ -189,7 +189,7 @@ export async function receive(
       taken += part.source.length
       if (taken < TURN) continue
       taken = 0
-      await setImmediate()
+      await nextTurn()
     }
   }
   splitter.end()

@@ -1,5 +1,5 @@
 /** /console/agents/<id>/rollback: takes changes back, once it is seen what that changes. */
-import { setImmediate } from 'node:timers/promises'
+
 import { html } from 'hono/html'
 import { z } from 'zod'
 import { problem } from '../../../errors.ts'
@@ -11,6 +11,7 @@ import { clientOf } from '../../../pipeline/failures.ts'
 import { queryInteger } from '../../../pipeline/schemas.ts'
 import { validateBody } from '../../../pipeline/validate.ts'
 import type { RollbackAnswer, RollbackOrder, TakenBack } from '../../../store/port/transfer.ts'
+import { nextTurn } from '../../../turns.ts'
 import { hidden } from '../../layout/fields.ts'
 import { type Html, nothing } from '../../layout/page.ts'
 import { pages } from '../../layout/parts.ts'
@@ -92,7 +93,7 @@ async function differencesOf(
         ? html`<li><a href="${memoryPath(agentId, key)}">${name}</a></li>`
         : html`<li><details id="of-${key}"${at < OPEN ? html` open` : nothing}><summary>${name}</summary>${differenceView(current, earlier)}</details></li>`,
     )
-    await setImmediate()
+    await nextTurn()
   }
   return rows
 }

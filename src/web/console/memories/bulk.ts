@@ -1,11 +1,12 @@
 /** Changes of many memories in batches that others' writes pass between: what was done, and what was not. */
-import { setImmediate } from 'node:timers/promises'
+
 import { type Problem, problem } from '../../../errors.ts'
 import { faultProblem } from '../../../home/memories/answers.ts'
 import { refusal } from '../../../home/refusal.ts'
 import { explain } from '../../../pipeline/problem.ts'
 import type { Identity } from '../../../store/port/home.ts'
 import type { Change, ChangeError, Result } from '../../../store/port/keeping/memories.ts'
+import { nextTurn } from '../../../turns.ts'
 import { sentenceFor } from '../../layout/for-people.ts'
 import type { Workspace } from '../workspace.ts'
 
@@ -54,7 +55,7 @@ export async function inBatches<T>(
       if (tally.done === 0) throw error
       return { ...tally, count, stopped: explain(error) }
     }
-    await setImmediate()
+    await nextTurn()
   }
   return { ...tally, count }
 }

@@ -1,5 +1,5 @@
 /** The memories that a form of the list is about: those that are ticked, or all that match. */
-import { setImmediate } from 'node:timers/promises'
+
 import { z } from 'zod'
 import { searchInTurn } from '../../../home/memories/search.ts'
 import { refusal } from '../../../home/refusal.ts'
@@ -9,6 +9,7 @@ import { clientOf } from '../../../pipeline/failures.ts'
 import type { Sent } from '../../../pipeline/guards/form.ts'
 import { validateBody } from '../../../pipeline/validate.ts'
 import type { SearchCursor } from '../../../store/port/keeping/search.ts'
+import { nextTurn } from '../../../turns.ts'
 import { versionIn } from '../memory/editor.ts'
 import type { AgentVisit, Workspace } from '../workspace.ts'
 import { isSearch } from './found.ts'
@@ -48,7 +49,7 @@ async function listAll(
     if (found.outcome !== 'memories') throw refusal(found)
     all.push(...found.memories.map(({ key, version }) => ({ key, version })))
     after = found.next
-    await setImmediate()
+    await nextTurn()
   } while (after !== undefined)
   return all
 }

@@ -1,5 +1,5 @@
 /** Downloads: of one memory as text, and of several as an export of them. */
-import { setImmediate } from 'node:timers/promises'
+
 import { z } from 'zod'
 import { EXPORT_ERRORS, EXPORT_FORMAT } from '../../../home/export.ts'
 import { listedJson } from '../../../home/memories/answers.ts'
@@ -12,6 +12,7 @@ import { clientOf } from '../../../pipeline/failures.ts'
 import { queryInteger } from '../../../pipeline/schemas.ts'
 import type { Identity } from '../../../store/port/home.ts'
 import { iso } from '../../../time.ts'
+import { nextTurn } from '../../../turns.ts'
 import { agentPath } from '../../layout/paths.ts'
 import { findAgent } from '../agent-page.ts'
 import { agentForm, agentPage } from '../endpoints.ts'
@@ -52,7 +53,7 @@ async function* exportOf(
     const text = memories.map(listedJson).join(',')
     yield memoryCount > 0 && text ? `,${text}` : text
     memoryCount += memories.length
-    await setImmediate()
+    await nextTurn()
   }
   yield `],"memoryCount":${memoryCount}}`
 }
