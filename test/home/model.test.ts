@@ -1,5 +1,6 @@
 import fc from 'fast-check'
-import { afterAll, beforeAll, describe, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { verifyDatabase } from '../../src/store/at-rest.ts'
 import { times } from '../effort.ts'
 import { engines, openService, type TestService } from '../harness.ts'
 import { proves } from '../requirements.ts'
@@ -75,11 +76,18 @@ const commands = fc.commands(
 
 describe.each(engines)('the home on $name', (engine) => {
   let service: TestService
+  let place = ''
   beforeAll(async () => {
-    service = await openService(engine, {
-      ...{ BIRTHS_PER_HOUR_PER_ADDRESS: '0', BIRTHS_PER_HOUR: '0', READS_PER_MINUTE: '0' },
-      ...{ WRITES_PER_MINUTE: '0', EXPORTS_PER_MINUTE: '0', CONTROLS_PER_MINUTE: '0' },
-    })
+    const database = await engine.fresh()
+    place = database.url.replace(/^sqlite:/, '')
+    const fresh = async () => database
+    service = await openService(
+      { ...engine, fresh },
+      {
+        ...{ BIRTHS_PER_HOUR_PER_ADDRESS: '0', BIRTHS_PER_HOUR: '0', READS_PER_MINUTE: '0' },
+        ...{ WRITES_PER_MINUTE: '0', EXPORTS_PER_MINUTE: '0', CONTROLS_PER_MINUTE: '0' },
+      },
+    )
   })
   afterAll(() => service.close())
 
@@ -91,6 +99,8 @@ describe.each(engines)('the home on $name', (engine) => {
         fc.asyncModelRun(() => begin(service), history),
       )
       await fc.assert(property, { numRuns: HISTORIES })
+      // Nothing of what was done is a fault to whoever verifies the data.
+      expect((await verifyDatabase(place, () => {})).faults).toEqual([])
     },
   )
 })

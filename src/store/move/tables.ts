@@ -203,7 +203,7 @@ export const tables: readonly Table[] = [
   },
   {
     name: 'sign_ins',
-    source: 'SELECT id, account_id, signed_in_at, user_agent, place FROM sign_ins',
+    source: 'SELECT id, account_id, user_agent, place, signed_in_at FROM sign_ins',
     columns: [...text('id', 'account_id', 'user_agent', 'place'), ...bigint('signed_in_at')],
   },
   {

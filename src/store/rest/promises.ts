@@ -173,7 +173,8 @@ const ofEvents = (log: Log): readonly Promised[] => [
     fault: 'a memory is protected and no event says so, or one does and it is not',
     wrong: `WITH marks AS (
         SELECT agent_id, key, id, event = 'protect' AS protects, event IN ('import', 'rename') AS either
-        FROM ${log.rows} l WHERE event IN (${MARKS})
+        FROM ${log.rows} l
+        WHERE event IN (${MARKS}) AND (event <> 'erase' OR version IS NOT NULL)
         UNION ALL
         SELECT agent_id, renamed_from, id, 1 = 0, 1 = 0 FROM ${log.rows} l WHERE event = 'rename'
       ), last AS (

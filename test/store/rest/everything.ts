@@ -56,6 +56,7 @@ async function changeAll(service: TestService, { token, operatorToken }: Born): 
     ['POST', 'memory/erase', { key: 'erased', versions: 'all' }],
     ['POST', 'memory/erase', { key: 'holed', versions: [2] }],
     ['POST', 'memory/protect', { key: 'kept', protected: true }],
+    ['POST', 'memory/erase', { key: 'kept', versions: 'history' }],
     ['POST', 'keys/named', { name: 'CI', access: 'read', prefix: 'p' }],
   ])
   await send(service, token, [memory('moving', 'another', 0), memory('late', 'one', 0)])

@@ -5,6 +5,7 @@ import { DatabaseSync } from 'node:sqlite'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
 import { verifyDatabase } from '../../../src/store/at-rest.ts'
+import { move } from '../../../src/store/move/move.ts'
 import { openStore } from '../../../src/store/open.ts'
 import type { Verified } from '../../../src/store/port/rest.ts'
 import * as onPostgres from '../../../src/store/postgres/verify-server.ts'
@@ -43,6 +44,69 @@ const setBack = (stripped: string, own: string): string => {
     UPDATE vectors SET version = 1 WHERE key = 'late';
     UPDATE homes SET bytes = (${current}), history = (${held}) - (${current})`
 }
+
+const FIRST = '(SELECT min(agent_id) FROM agents)'
+
+/** As a version that was pruned leaves the row of its event. */
+const prune = (isFile: boolean, which: string): string => `
+  UPDATE log SET text = NULL, metadata = NULL, salt = NULL, bytes = 0, size = 0, previous = NULL,
+    ${isFile ? 'operation = NULL, memory_id = NULL, created_at = NULL' : 'kept = false'}
+    WHERE agent_id = ${FIRST} AND ${which};`
+
+/** All counters agree with what is there. */
+const recount = (isFile: boolean): string => {
+  const of = (what: string, from: string) =>
+    `coalesce((SELECT ${what} FROM ${from} AND agent_id = homes.agent_id), 0)`
+  const held = of('sum(size)', `log WHERE ${isFile ? 'operation IS NOT NULL' : 'kept'}`)
+  const current = of('sum(size)', 'memories WHERE NOT deleted')
+  return `
+    UPDATE homes SET memories = ${of('count(*)', 'memories WHERE NOT deleted')},
+      deleted = ${of('count(*)', 'memories WHERE deleted')}, bytes = ${current},
+      history = ${held} - ${current},
+      vectors = ${of('sum(octet_length(vector))', 'vectors WHERE version > 0')}`
+}
+
+/** What was done to memories of the first home, so that nothing else gives it away. */
+const attacks: readonly (readonly [string, string, (isFile: boolean) => string])[] = [
+  [
+    'vanished without an event',
+    'not the one that its last event made',
+    (isFile) => `
+      DELETE FROM memories WHERE agent_id = ${FIRST} AND key = 'late';
+      DELETE FROM vectors WHERE agent_id = ${FIRST} AND key = 'late';
+      ${prune(isFile, "key = 'late'")} ${recount(isFile)}`,
+  ],
+  [
+    'was deleted and came back to life',
+    'not the one that its last event made',
+    (isFile) => {
+      const then = (column: string) =>
+        `(SELECT ${column} FROM log WHERE agent_id = ${FIRST} AND key = 'gone' AND version = 4)`
+      return `
+        UPDATE memories SET deleted = false, version = 4, n = ${then('n')}, size = ${then('size')},
+          updated_at = ${then('updated_at')} ${isFile ? `, change = ${then('id')}, run = 3` : ''}
+          WHERE agent_id = ${FIRST} AND key = 'gone';
+        ${prune(isFile, "key = 'gone' AND version = 5")} ${recount(isFile)}`
+    },
+  ],
+  [
+    'was never written',
+    'has no event, and its event cannot have been pruned',
+    (isFile) => {
+      const [places, numbers] = isFile ? ['n, id', '999, 0'] : ['n, kept', '-7, true']
+      return `
+        INSERT INTO log (agent_id, ${places}, key, version, updated_at, operation, memory_id,
+            created_at, bytes, size, metadata, text)
+          SELECT ${FIRST}, ${numbers}, 'forged', 1, 1, 'write', 'm', 1, 1, 3, '{}', 't';
+        ${isFile ? `INSERT INTO log_index SELECT agent_id, id, n FROM log WHERE n = 999;` : ''}
+        INSERT INTO memories (agent_id, key, id, version, created_at, updated_at, deleted, size,
+            pinned, n ${isFile ? ', change, kept' : ''})
+          SELECT ${FIRST}, 'forged', 'm', 1, 1, 1, false, 3, false,
+            ${isFile ? '999, 0, 1' : '-7'};
+        ${recount(isFile)}`
+    },
+  ],
+]
 
 /** For each promise: what breaks it. */
 const damages: readonly (readonly [string, Damage])[] = [
@@ -96,7 +160,7 @@ const damages: readonly (readonly [string, Damage])[] = [
       postgres: `UPDATE log SET hash = '\\x00' WHERE n < 0`,
     },
   ],
-  ['that its event committed to', `UPDATE log SET salt = hash WHERE operation = 'delete'`],
+  ['what its event committed to', `UPDATE log SET salt = hash WHERE operation = 'delete'`],
   ['none that could be written', `UPDATE log SET author = '{' WHERE text = 'two'`],
   [
     'the place that its number',
@@ -297,7 +361,7 @@ describe.each(engines)('on $name', (on) => {
     // Of the last home, 60 of 64 events were pruned, and with them those of the memory `old`.
     expect({ faults, counts, unproven }).toMatchObject({
       faults: [],
-      counts: { agents: 3, memories: 16, events: 44 },
+      counts: { agents: 3, memories: 16, events: 45 },
       unproven: 1,
     })
   })
@@ -322,6 +386,14 @@ describe.each(engines)('on $name', (on) => {
       'a memory is not the one that its last event made',
       ...(own === null ? [] : [own]),
     ])
+  })
+
+  test.each(attacks)('a memory that %s is found by the events alone', async (_, sentence, sql) => {
+    const found = await sentences(await lived.damaged(sql(engine === 'sqlite')))
+    const others = found.filter(
+      (each) => each !== 'a memory is not in the place of its last change',
+    )
+    expect(others).toEqual([expect.stringContaining(sentence)])
   })
 
   test('what an import has staged belongs to no memory yet', async () => {
@@ -546,6 +618,18 @@ describe.each(engines.slice(1))('a live database', (engine) => {
   test.each(inject('poolers'))('is checked through $name too', async ({ url }) => {
     const place = at(url, new URL(lived.place).pathname.slice(1))
     expect(await sentences(place)).toEqual([])
+  })
+
+  test('to which a file was moved is as it was promised, and counts the same', async () => {
+    for (const life of [undefined, liveThroughAll]) {
+      const file = await liveOn(embedded, life)
+      const target = await engine.fresh()
+      await move(`sqlite:${file.place}`, target.url, NOON, () => {})
+      const { faults, counts, unproven } = await verify(file.place)
+      expect(await verify(target.url)).toMatchObject({ faults, counts, unproven })
+      expect(faults).toEqual([])
+      await Promise.all([file.drop(), target.drop()])
+    }
   })
 
   test('is checked as of one moment, however much is changed meanwhile', async () => {
