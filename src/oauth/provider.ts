@@ -259,12 +259,9 @@ function issueOurTokens(
   issueAs(provider.AccessToken, () => tokenFrom('agent', random(TOKEN_BYTES)))
   issueAs(provider.RefreshToken, (id) => {
     const { ctx } = Provider
-    const isFirst = ctx && contextOf(ctx.req).startsChain
-    return refreshTokenId(
-      isFirst ? undefined : ctx?.oidc.entities.RotatedRefreshToken?.jti,
-      id,
-      random,
-    )
+    const { jti, rotations } = ctx?.oidc.entities.RotatedRefreshToken ?? {}
+    const startsChain = ctx !== undefined && contextOf(ctx.req).startsChain === true
+    return refreshTokenId({ id: jti, rotations, startsChain }, id, random)
   })
 }
 

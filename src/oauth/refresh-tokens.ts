@@ -1,7 +1,7 @@
 /**
  * Refresh tokens. Each is replaced when it is used, and so are its successors: a chain, one for each
- * session of the program. A token begins with its chain's secret, so that it is recognized for as
- * long as the chain lasts, even when its own row is gone.
+ * session of the program. A token begins with its chain's secret and its place there, so that it is
+ * recognized for as long as the chain lasts, even when its own row is gone.
  */
 import { type Adapter, type AdapterPayload, errors } from 'oidc-provider'
 import { grantId, lasting, type OAuth, recordHash } from './oauth.ts'
@@ -25,14 +25,26 @@ const SHARED_ROTATIONS = 20
 /** Undefined: unknown, or issued by version 2.0.0. */
 const chainOf = (id = ''): string | undefined => /^([^.]+)\./.exec(id)?.[1]
 
-/** `before`: the token that it succeeds in a chain. */
+/** Its replacements before it, as the token itself says; a token of another form has none. */
+const placeIn = (id: string): number =>
+  Number(/^[^.]+\.(\d{1,9})\./.exec(id)?.[1] ?? Number.NEGATIVE_INFINITY)
+
+interface Before {
+  readonly id: string | undefined
+  readonly rotations: number | undefined
+  /** The new token does not go on with its chain. */
+  readonly startsChain: boolean
+}
+
+/** `before`: the token that it replaces; the first of a grant replaces none. */
 export function refreshTokenId(
-  before: string | undefined,
+  { id, rotations = 0, startsChain }: Before,
   secret: string,
   random: OAuth['random'],
 ): string {
-  const chain = chainOf(before) ?? Buffer.from(random(CHAIN_BYTES)).toString('base64url')
-  return `${chain}.${secret}`
+  const before = startsChain ? undefined : chainOf(id)
+  const chain = before ?? Buffer.from(random(CHAIN_BYTES)).toString('base64url')
+  return `${chain}.${id === undefined ? 0 : rotations + 1}.${secret}`
 }
 
 const rotations = (token: AdapterPayload): number => Number(token.rotations ?? 0)
@@ -46,16 +58,12 @@ export function refreshTokens(parts: RefreshParts): Adapter {
   const newestOf = async (id: string) => chains.find(chainOf(id) ?? id)
 
   /** The operator is told, because the other session may be a thief's. */
-  async function noteReuse(id: string): Promise<void> {
-    const grant = grantOf((await tokens.find(id))?.grantId)
+  async function noteReuse(of: string | undefined): Promise<boolean> {
+    const grant = grantOf(of)
     const now = clock()
-    const noted =
-      grant &&
-      (await records.noteReuse(
-        { grant, idHash: recordHash('Reuse', grantId(grant)), expiresAt: now + lasting.grant },
-        now,
-      ))
-    if (!noted) throw new errors.InvalidGrant('the grant has ended')
+    if (!grant) return false
+    const idHash = recordHash('Reuse', grantId(grant))
+    return records.noteReuse({ grant, idHash, expiresAt: now + lasting.grant }, now)
   }
 
   return {
@@ -69,12 +77,18 @@ export function refreshTokens(parts: RefreshParts): Adapter {
     async find(id) {
       const [token, newest] = [await tokens.find(id), await newestOf(id)]
       if (!newest) return token
-      const later = rotations(newest) - (token ? rotations(token) : Number.NEGATIVE_INFINITY)
-      return later > SHARED_ROTATIONS ? { ...newest, jti: id, consumed: 1 } : token
+      const later = rotations(newest) - (token ? rotations(token) : placeIn(id))
+      if (later > SHARED_ROTATIONS) return { ...newest, jti: id, consumed: 1 }
+      // Many sessions displaced it: it may be another's that was idle, or stolen.
+      if (!token) await noteReuse(newest.grantId)
+      return token
     },
     async consume(id) {
       if (await records.consumeRecord(recordHash(KIND, id), clock())) return
-      await noteReuse(id)
+      const token = await tokens.find(id)
+      if (!(await noteReuse(token?.grantId))) {
+        throw new errors.InvalidGrant('the grant has ended')
+      }
       startChain()
     },
   }

@@ -234,6 +234,26 @@ describe.each(engines)('OAuth on $name', (engine) => {
     },
   )
 
+  test('an idle session whose token many others displaced is refused and told, and they live on', async () => {
+    const own = await operatorOf(service)
+    const { clientId, refresh: shared } = await letIn(service, own)
+    untilFullHour()
+    const sessions = Array.from({ length: 7 }, () => shared)
+    for (let hour = 0; hour < 20; hour++) {
+      service.tick(HOUR_MS)
+      for (const [at, token] of sessions.entries()) {
+        service.tick(1)
+        sessions[at] = await rotate(clientId, token, 1)
+      }
+    }
+    expect((await refresh(service, clientId, shared)).status).toBe(400)
+    for (const token of sessions) {
+      expect((await refresh(service, clientId, token)).status).toBe(200)
+    }
+    expect(await keys(own)).toMatchObject([{ reused: { times: 7 } }])
+    expect(await eventsOf(own)).toEqual(['create_key', 'reuse_token', 'reuse_token'])
+  })
+
   test('a session that others displaced is refused, and they live on', async () => {
     const own = await operatorOf(service)
     const { clientId, refresh: shared } = await letIn(service, own)
