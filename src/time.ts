@@ -1,4 +1,4 @@
-/** Timestamps in responses. */
+/** Timestamps in responses and in imports. */
 
 const DAY_MS = 86_400_000
 
@@ -28,4 +28,30 @@ export function iso(time: number): string {
   const minutes = Math.floor(seconds / 60)
   const hours = TWO[Math.floor(minutes / 60)]
   return `${latest.date}T${hours}:${TWO[minutes % 60]}:${TWO[seconds % 60]}.${THREE[ms % 1_000]}Z`
+}
+
+/** RFC 3339, whose letters may be lower case, and its note: a space for T. */
+const INSTANT =
+  /^(\d{4}-\d\d-\d\d)[Tt ]([01]\d|2[0-3]):([0-5]\d):([0-5]\d|60)(?:\.(\d+))?(?:[Zz]|([+-])([01]\d|2[0-3]):([0-5]\d))$/
+
+const MINUTE_MS = 60_000
+
+const THE_MINUTE_BEFORE_MIDNIGHT = 1_439
+
+/**
+ * Milliseconds since the epoch, without the rest of a fraction; undefined if it is no time. A leap
+ * second, of which there is none elsewhere than at the end of a day, is the last millisecond before.
+ */
+export function instantOf(text: string): number | undefined {
+  const [, date = '', hours, minutes, seconds, rest = '', sign, ...offset] =
+    INSTANT.exec(text) ?? []
+  const isLeap = seconds === '60'
+  const ms = isLeap ? '999' : rest.slice(0, 3).padEnd(3, '0')
+  const local = `${date}T${hours}:${minutes}:${isLeap ? '59' : seconds}.${ms}Z`
+  const time = Date.parse(local)
+  if (Number.isNaN(time) || new Date(time).toISOString() !== local) return undefined
+  const east = (Number(offset[0] ?? 0) * 60 + Number(offset[1] ?? 0)) * (sign === '-' ? -1 : 1)
+  const at = time - east * MINUTE_MS
+  const minuteOfDay = Math.floor((at % DAY_MS) / MINUTE_MS)
+  return isLeap && minuteOfDay !== THE_MINUTE_BEFORE_MIDNIGHT ? undefined : at
 }

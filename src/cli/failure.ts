@@ -1,7 +1,7 @@
 /** Failures of a command, and their exit codes. */
 import { EXIT, type Exit } from './exit-codes.ts'
 
-export type Facts = Readonly<Record<string, string | number>>
+export type Facts = Readonly<Record<string, string | number | readonly string[]>>
 
 interface FailureOptions extends ErrorOptions {
   readonly facts?: Facts

@@ -45,6 +45,59 @@ describe('a refusal', () => {
     return { own, asking: new AgentHome({ url: own.url, token: TOKEN, ...options }) }
   }
 
+  const other = { ...memory, key: 'others' }
+  const { id: _, ...gone } = { ...other, deletedAt: memory.updatedAt }
+  const mixedUp: Readonly<
+    Record<string, readonly [object, (home: AgentHome) => Promise<unknown>]>
+  > = {
+    read: [{ memory: other }, (asking) => asking.read('plan')],
+    'read of a version': [{ memory: other }, (asking) => asking.read('plan', { version: 1 })],
+    'read without a memory': [{}, (asking) => asking.read('plan')],
+    write: [{ memory: other }, (asking) => asking.write('plan', 'A', { expectedVersion: 0 })],
+    patch: [{ memory: other }, (asking) => asking.write('plan', 'A', { expectedVersion: 1 })],
+    update: [{ memory: other }, (asking) => asking.update('plan', () => 'B')],
+    append: [{ memory: other }, (asking) => asking.append('plan', 'A')],
+    edit: [{ memory: other }, (asking) => asking.edit('plan', 'A', 'B')],
+    restore: [{ memory: other }, (asking) => asking.restore('plan', 1, { expectedVersion: 2 })],
+    delete: [{ deleted: gone }, (asking) => asking.delete('plan', { expectedVersion: 1 })],
+    protect: [{ memory: other }, (asking) => asking.protect('plan')],
+    erase: [{ erased: { key: 'others', versions: [1] } }, (asking) => asking.erase('plan', 'all')],
+    rename: [
+      { results: [{ memory: other }] },
+      (asking) => asking.rename('plan', 'plan.old', { expectedVersion: 1 }),
+    ],
+    batch: [
+      { results: [{ memory }, { memory: other }] },
+      (asking) => asking.batch([{ read: { key: 'plan' } }, { read: { key: 'second' } }]),
+    ],
+    'batch with too few results': [
+      { results: [] },
+      (asking) => asking.batch([{ read: { key: 'plan' } }]),
+    ],
+  }
+
+  test.each(Object.entries(mixedUp))(
+    'is ours where another memory answers: %s',
+    async (_, [body, call]) => {
+      scripted.answer({ status: 200, body })
+      const refused = await caught(call(home))
+      expect(refused).toMatchObject({ name: 'HomeError', code: 'other_memory', status: 0 })
+      expect(shown(refused)).not.toContain('others')
+      expect(scripted.asked).toHaveLength(1)
+    },
+  )
+
+  test('names the keys for which an import was refused', async () => {
+    const conflicts = Array.from({ length: 12 }, (_, n) => `key.${n}`)
+    scripted.answer({ status: 409, body: { ...problemOf(409, 'import_conflict'), conflicts } })
+    const refused = await caught(home.import('{}'))
+    expect(refused).toMatchObject({
+      code: 'import_conflict',
+      conflicts,
+      message: expect.stringMatching(/ Keys: key\.0, key\.1, .* key\.9, and 2 more\. \(/),
+    })
+  })
+
   test('tells each wait before it begins, and why', async () => {
     const { own } = await openOne()
     const told: unknown[] = []

@@ -66,6 +66,27 @@ describe.each(engines)('import on $name', (engine) => {
   const exported = async (token: string, query = '?history=true') =>
     (await service.call('GET', exportPath + query, { token })).text
 
+  test('every time of RFC 3339 is taken, and a byte order mark before the file', async () => {
+    const { operator, token } = await born()
+    const times = {
+      createdAt: '2020-11-21t12:00:00.123456789+02:00',
+      updatedAt: '2020-12-31T23:59:60z',
+    }
+    const body = `\uFEFF \n${file([memory('a', times)], [], { exportedAt: '2021-01-01 00:00:00.5Z' })}`
+    const headers = { 'content-type': 'application/json' }
+    const answer = await service.call('POST', path, { token: operator, headers, body })
+    expect(answer.body).toMatchObject({ imported: 1 })
+    const read = await service.call('GET', '/api/agents/me/memory?key=a', { token })
+    expect(read.body.memory).toMatchObject({
+      createdAt: '2020-11-21T10:00:00.123Z',
+      updatedAt: '2020-12-31T23:59:59.999Z',
+    })
+    for (const wrong of [`\uFEFF\uFEFF${file([])}`, ` \uFEFF${file([])}`]) {
+      const refused = await service.call('POST', path, { token: operator, headers, body: wrong })
+      expect(refused.body).toMatchObject({ code: 'malformed_json' })
+    }
+  })
+
   test('an export with its history comes back as it was, whatever it holds', async () => {
     const change = fc.record({
       key: fc.constantFrom('a', 'b', 'c.d'),

@@ -1,4 +1,5 @@
 /** Several changes at once: all of them or none. */
+import { aboutAll } from './about.ts'
 import { type ChangeOptions, Memories } from './memories.ts'
 import type { CallOptions } from './transport.ts'
 import type { BatchReceipt, BatchResult, Expecting, Memory, Operation } from './wire.ts'
@@ -51,7 +52,7 @@ export class Batches extends Memories {
       ...(minimal && MINIMAL),
       ...options,
     })
-    return results
+    return aboutAll(operations, results)
   }
 
   /**

@@ -50,7 +50,8 @@ export class HomeError extends Error {
   constructor(problem: Problem, { retryAfter, cause }: ErrorExtras = {}) {
     const { type: _, code, status, title, detail, instance, errors = [], ...details } = problem
     const request = instance === undefined ? '' : `, request ${instance}`
-    super(`${title === undefined ? '' : `${title}. `}${detail} (${code}${request})`, { cause })
+    const begin = title === undefined ? '' : `${title}. `
+    super(`${begin}${detail} (${code}${request})`, { cause })
     this.name = new.target.name
     this.code = code
     this.status = status
@@ -144,6 +145,15 @@ export class BatchConflict extends HomeError {
   }
 }
 
+/** As many keys of an import are said in its message. */
+const MOST_KEYS = 10
+
+function keysOf(keys: readonly string[]): string {
+  if (keys.length === 0) return ''
+  const more = keys.length > MOST_KEYS ? `, and ${keys.length - MOST_KEYS} more` : ''
+  return ` Keys: ${keys.slice(0, MOST_KEYS).join(', ')}${more}.`
+}
+
 /**
  * Some of the memories already exist, and nothing was imported.
  *
@@ -159,8 +169,9 @@ export class ImportConflict extends HomeError {
   readonly conflicts: readonly string[]
 
   constructor(problem: Problem, extras?: ErrorExtras) {
-    super(problem, extras)
-    this.conflicts = Array.isArray(problem.conflicts) ? problem.conflicts : []
+    const conflicts: string[] = Array.isArray(problem.conflicts) ? problem.conflicts : []
+    super({ ...problem, detail: `${problem.detail}${keysOf(conflicts)}` }, extras)
+    this.conflicts = conflicts
   }
 }
 

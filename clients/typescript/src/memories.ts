@@ -1,4 +1,5 @@
 /** What an agent does with its memories, one by one and several at once. */
+import { about } from './about.ts'
 import type { HomeError } from './errors.ts'
 import { pages } from './pages.ts'
 import { type LostSave, settleDelete, settleSave } from './settle.ts'
@@ -84,7 +85,7 @@ export class Memories {
         if (error.code === 'memory_not_found') return undefined
         throw error
       })
-    return found?.memory
+    return found && about(key, found.memory)
   }
 
   /**
@@ -235,7 +236,7 @@ export class Memories {
       settle: () => settleDelete(this, { key, expectedVersion, options }),
       ...options,
     })
-    return deleted
+    return about(key, deleted)
   }
 
   /**
@@ -269,6 +270,6 @@ export class Memories {
       settle: (refusal) => settleSave(this, { key, expectedVersion, isOurs, options }, refusal),
       ...options,
     })
-    return memory
+    return about(key, memory)
   }
 }

@@ -1,4 +1,5 @@
 /** What an agent's operator does: stops it, corrects it, brings what it left with, erases. */
+import { about } from './about.ts'
 import { Keys } from './keys.ts'
 import type { CallOptions } from './transport.ts'
 import type {
@@ -160,7 +161,7 @@ export class Operator extends Keys {
         code === 'memory_not_found' ? { made: { erased: { key, versions: [] } } } : 'unknown',
       ...options,
     })
-    return erased
+    return about(key, erased)
   }
 
   /**
@@ -192,7 +193,7 @@ export class Operator extends Keys {
       body: { key, protected: isProtected },
       ...options,
     })
-    return memory
+    return about(key, memory)
   }
 
   #setStatus(status: 'active' | 'paused', options: CallOptions): Promise<ProfileResult> {

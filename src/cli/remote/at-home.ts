@@ -4,6 +4,7 @@ import {
   type AgentHomeOptions,
   type Checked,
   HomeError,
+  ImportConflict,
   OutcomeUnknown,
   VersionConflict,
 } from 'agent-home-client'
@@ -48,6 +49,7 @@ const factsOf = (error: HomeError) => ({
   code: error.code,
   ...(error.retryAfter !== undefined && { retryAfter: error.retryAfter }),
   ...(error instanceof VersionConflict && { currentVersion: error.currentVersion }),
+  ...(error instanceof ImportConflict && { conflicts: error.conflicts }),
 })
 
 /** Runs the request and turns the home's errors into failures. */

@@ -8,6 +8,7 @@ import { validateBody } from '../../pipeline/validate.ts'
 import { type Author, DOORS } from '../../store/port/home.ts'
 import { OPERATIONS } from '../../store/port/keeping/memories.ts'
 import type { KeptVersion } from '../../store/port/transfer.ts'
+import { instantOf } from '../../time.ts'
 import { eventSchema, hash, linkSchema } from '../events.ts'
 import { EXPORT_FORMAT } from '../export.ts'
 import { excessOf, metadata, metadataIn, text } from '../memories/content.ts'
@@ -22,15 +23,13 @@ const MOST_AHEAD_MS = 86_400_000
 
 const version = integer({ minimum: 1 }).max(MOST_VERSIONS, `must be at most ${MOST_VERSIONS}`)
 
-const isInstant = (sent: string): boolean => {
-  const time = Date.parse(sent)
-  return Number.isFinite(time) && time >= 0 && new Date(time).toISOString() === sent
-}
-
-const instant = z
-  .string('must be a string')
-  .refine(isInstant, 'must be a time such as 2026-11-21T10:00:00.000Z')
-  .transform((sent) => Date.parse(sent))
+/** Any RFC 3339 time since 1970. */
+const instant = z.string('must be a string').transform((sent, context) => {
+  const time = instantOf(sent)
+  if (time !== undefined && time >= 0) return time
+  context.addIssue('must be a time such as 2026-11-21T10:00:00.000Z')
+  return z.NEVER
+})
 
 const id = z.string('must be a string').regex(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/, {
   error: 'must be a UUID in lower case',

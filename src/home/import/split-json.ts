@@ -79,9 +79,13 @@ const brokenAt = (byte: number) => malformedAt([], `stops being JSON at byte ${b
 const brokenAfter = ({ from }: Reading, segment: string) =>
   brokenAt(from + Buffer.byteLength(segment))
 
+/** Some programs begin every file with it. */
+const BYTE_ORDER_MARK = '\uFEFF'
+
 /** Between parts. */
 function requireBlank({ from }: Reading, segment: string): void {
-  const blanks = blanksOf(segment)
+  const isMarked = from === 0 && segment.startsWith(BYTE_ORDER_MARK)
+  const blanks = isMarked ? 1 + blanksOf(segment.slice(1)) : blanksOf(segment)
   if (blanks < segment.length) throw brokenAt(from + blanks)
 }
 

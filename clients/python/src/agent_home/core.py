@@ -11,6 +11,7 @@ import secrets
 import struct
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import zip_longest
 from typing import Any, Literal, Protocol, TypeVar
 from urllib.parse import quote
 
@@ -131,6 +132,37 @@ _MEMORY = "/me/memory"
 _MINIMAL = {"prefer": "return=minimal"}
 
 
+class _Named(Protocol):
+    @property
+    def key(self) -> str: ...
+
+
+M = TypeVar("M", bound=_Named)
+
+
+def _about(key: str, found: M | None) -> M:
+    """A proxy may mix up two answers."""
+    if found is not None and found.key == key:
+        return found
+    detail = (
+        "The answer is about another memory than the one that was asked for, and nothing of it is "
+        "returned. Whatever is between this program and the home mixes up answers: check it before "
+        "you go on. If a change was asked for, read what became of it."
+    )
+    raise HomeError(status=0, code="other_memory", detail=detail)
+
+
+def _about_operation(asked: wire.Operation | None, result: Any) -> None:
+    """A read of a batch finds None where nothing is."""
+    found = None if result is None else result.deleted or result.memory
+    if result is not None and found is None and isinstance(asked, wire.Read):
+        return
+    if isinstance(asked, wire.Rename):
+        _about(asked.to, found)
+    elif asked is not None:
+        _about(asked.key, found)
+
+
 def operation(each: wire.Operation) -> dict[str, Any]:
     """As a batch takes it: under its verb."""
     return {type(each).__name__.lower(): sent(each)}
@@ -177,7 +209,7 @@ class Core:
             if error.code == "memory_not_found":
                 return None
             raise
-        return received(Memory, found["memory"])
+        return _about(key, received(Memory, found["memory"]))
 
     def write(
         self,
@@ -280,7 +312,7 @@ class Core:
         query: Query = {"key": key, "expectedVersion": expected_version}
         asked = Asked(_MEMORY, method="DELETE", query=query, settle=settle)
         answer = yield from self.transport.ask(asked, options)
-        return received(DeletedMemory, answer["deleted"])
+        return _about(key, received(DeletedMemory, answer["deleted"]))
 
     def versions(self, key: str, options: Call) -> Op[None]:
         asked = Asked(f"{_MEMORY}/versions", query={"key": key})
@@ -305,7 +337,7 @@ class Core:
         answer = yield from self.transport.ask(asked, options)
         if isinstance(answer, Memory):
             return answer
-        return received(Memory, answer["memory"])
+        return _about(body["key"], received(Memory, answer["memory"]))
 
     def _settle_save(
         self,
@@ -373,7 +405,10 @@ class Core:
         )
         answer = yield from self.transport.ask(asked, options)
         kind: Any = wire.BatchReceipt if minimal else wire.BatchResult
-        return [received(kind, each) for each in answer["results"]]
+        results = [received(kind, each) for each in answer["results"]]
+        for sent_one, result in zip_longest(every, results):
+            _about_operation(sent_one, result)
+        return results
 
     def rename(self, from_: str, to: str, expected_version: int, options: Call) -> Op[Memory]:
         moved = wire.Rename(from_, to, expected_version)
@@ -627,7 +662,7 @@ class Core:
         body = {"key": key, "protected": protected}
         asked = Asked(f"{_MEMORY}/protect", method="POST", body=body)
         answer = yield from self.transport.ask(asked, options)
-        return received(wire.Protection, answer["memory"])
+        return _about(key, received(wire.Protection, answer["memory"]))
 
     def erase(self, key: str, versions: str | Sequence[int], options: Call) -> Op[wire.Erased]:
         def settle(refusal: HomeError) -> Op[Settled]:
@@ -640,7 +675,7 @@ class Core:
         body = {"key": key, "versions": which}
         asked = Asked(f"{_MEMORY}/erase", method="POST", body=body, settle=settle)
         answer = yield from self.transport.ask(asked, options)
-        return received(wire.Erased, answer["erased"])
+        return _about(key, received(wire.Erased, answer["erased"]))
 
     def erase_agent(self, agent_id: str, options: Call) -> Op[None]:
         def settle(refusal: HomeError) -> Op[Settled]:

@@ -19,6 +19,16 @@ class Fault:
     message: str
 
 
+#: As many faults are said in a message; `errors` has all.
+_MOST_FAULTS = 3
+
+
+def _faults_of(errors: list[Fault]) -> str:
+    said = [f" {each.pointer or 'The body'}: {each.message}." for each in errors[:_MOST_FAULTS]]
+    more = len(errors) - len(said)
+    return "".join(said) + (f" And {more} more." if more > 0 else "")
+
+
 class HomeError(Exception):
     """The home refused, or did not answer.
 
@@ -50,7 +60,7 @@ class HomeError(Exception):
     ) -> None:
         request = "" if request_id is None else f", request {request_id}"
         begin = "" if title is None else f"{title}. "
-        super().__init__(f"{begin}{detail} ({code}{request})")
+        super().__init__(f"{begin}{detail}{_faults_of(errors or [])} ({code}{request})")
         self.code = code
         self.status = status
         self.detail = detail
@@ -128,6 +138,17 @@ def _reasons_of(conflicts: list[OperationConflict]) -> str:
     ]
     more = len(conflicts) - len(reasons)
     return "".join(reasons) + (f" And {more} more." if more > 0 else "")
+
+
+#: As many keys of an import are said in its message.
+_MOST_KEYS = 10
+
+
+def _keys_of(keys: list[str]) -> str:
+    if not keys:
+        return ""
+    more = f", and {len(keys) - _MOST_KEYS} more" if len(keys) > _MOST_KEYS else ""
+    return f" Keys: {', '.join(keys[:_MOST_KEYS])}{more}."
 
 
 class BatchConflict(HomeError):
@@ -220,7 +241,9 @@ def error_for(status: int, problem: Mapping[str, Any], retry_after: int | None) 
     error = kind(
         status=status,
         code=code,
-        detail=detail + _reasons_of(refused),
+        detail=detail
+        + _reasons_of(refused)
+        + (_keys_of(conflicts) if kind is ImportConflict else ""),
         title=problem.get("title"),
         request_id=problem.get("instance"),
         errors=[received(Fault, each) for each in problem.get("errors", [])],
