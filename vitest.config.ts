@@ -13,6 +13,9 @@ const CONTRACTS = [
   'test/{process/pooled,postgres/round-trips}.test.ts',
 ]
 
+/** What is promised many times over: `npm test` has a quarter of it (test/effort.ts). */
+const AT_LENGTH = ['test/process/{nodes,sync,users}.test.ts', 'test/home/memory-races.test.ts']
+
 /** What needs PostgreSQL, or loads the frameworks that adapters are for. */
 const BESIDE = 'test/{postgres,client/adapters}/**'
 
@@ -27,7 +30,7 @@ interface Files {
 const runs: Readonly<Record<Run, Files>> = {
   check: { exclude: [SLOW, SYSTEM, BESIDE] },
   test: { exclude: [SYSTEM] },
-  system: { include: [`${SYSTEM}/*.test.ts`, ...CONTRACTS], exclude: [] },
+  system: { include: [`${SYSTEM}/*.test.ts`, ...AT_LENGTH, ...CONTRACTS], exclude: [] },
   hunt: { exclude: [] },
 }
 

@@ -4,7 +4,7 @@ import { afterAll, inject } from 'vitest'
 /** By run, as vitest.config.ts names it. */
 const HUNTED = { check: 1 / 8, test: 1 / 4, system: 1 / 4, hunt: 1 } as const
 
-const PROMISED = { check: 1 / 8, test: 1, system: 1, hunt: 1 } as const
+const PROMISED = { check: 1 / 8, test: 1 / 4, system: 1, hunt: 1 } as const
 
 declare module 'vitest' {
   interface ProvidedContext {
@@ -21,7 +21,7 @@ export async function tell(what: string, measure: () => unknown): Promise<void> 
 /** `whole`: in `npm run hunt`. */
 export const times = (whole: number): number => Math.ceil(whole * HUNTED[inject('run')])
 
-/** `whole`: in `npm test` too, for that many are promised. */
+/** `whole`: in `npm run test:system` too, for that many are promised. */
 export const timesPromised = (whole: number): number => Math.ceil(whole * PROMISED[inject('run')])
 
 /** What takes minutes is tried in little elsewhere. */

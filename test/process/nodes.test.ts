@@ -1,6 +1,6 @@
 /** Two nodes on one PostgreSQL are one service. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { times } from '../effort.ts'
+import { times, timesPromised } from '../effort.ts'
 import { freshKey } from '../harness.ts'
 import { faultsOf } from '../history/linearizable.ts'
 import { birth, readMemory, type Tokens, writeMemory } from './calls.ts'
@@ -9,7 +9,7 @@ import { dropDatabases, loadOn, PAIR, readEach, startNodes } from './nodes.ts'
 import { cleanUp, type Server } from './program.ts'
 
 const WRITERS = 64
-const ROUNDS = 100
+const ROUNDS = timesPromised(100)
 
 type Pair = readonly [Server, Server]
 
@@ -41,7 +41,7 @@ async function statusOf(node: Server, path: string, token: string, body?: unknow
 
 const memory = '/api/agents/me/memory'
 
-test(`${WRITERS} writers over two nodes on one key: one winner at each of ${ROUNDS} versions`, async () => {
+test(`${WRITERS} writers over two nodes on one key: one winner at each version`, async () => {
   const { token } = await birth(nodes[0].url)
   const load = loadOn(nodes, token, ['one'])
   for (let version = 0; version < ROUNDS; version++) {

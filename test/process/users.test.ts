@@ -1,11 +1,12 @@
-/** A product with two backends, which know a secret and nothing of each other, and 1,000 users. */
+/** A product with two backends, which know a secret and nothing of each other, and many users. */
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { AgentHome } from 'agent-home-client'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { timesPromised } from '../effort.ts'
 import { cleanUp, freshDirectory, launch, pinnedNode, root, type Server, serve } from './program.ts'
 
-const USERS = 1_000
+const USERS = timesPromised(1_000)
 const SECRET = 'a secret of a product, which nobody else has'
 
 /** Goes through all users, each in its own order, some at a time; prints where each is at home. */
@@ -62,6 +63,6 @@ test('every user has one home, to which both come and in which nothing is lost',
     const lines = (await home.read('notes'))?.text.trim().split('\n').toSorted()
     expect(lines).toEqual([`one met ${user}.`, `other met ${user}.`])
   }
-  const late = AgentHome.homeOf({ ...place, user: 'user-1000', maxWait: 0 })
+  const late = AgentHome.homeOf({ ...place, user: `user-${USERS}`, maxWait: 0 })
   await expect(late).rejects.toMatchObject({ status: 429 })
 })
