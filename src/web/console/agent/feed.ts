@@ -196,7 +196,8 @@ export async function newestRuns(
     events.push(...found.events)
     next = found.next
     looked += found.looked
-    groups = groupsOf(events, dayOf)
+    // The event above the page is no row of it.
+    groups = groupsOf(events, dayOf).filter((group) => group.some(({ id }) => id !== after))
     if (events.length >= enough) shown ??= Math.min(rows, groups.length)
   } while (
     next !== undefined &&
