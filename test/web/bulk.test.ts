@@ -142,6 +142,11 @@ const noteIn = (page: string): string =>
     .replace(/\s+/g, ' ')
     .trim()
 
+const linkOf = ({ headers }: Answer) => {
+  const path = headers.get('location') ?? ''
+  return { path, did: path.split('did=')[1] ?? '' }
+}
+
 const change = (who: Operator, fields: Readonly<Record<string, string>>, below = '') =>
   who.post(`${who.agent}/memories${below}`, fields)
 
@@ -204,17 +209,33 @@ describe.each(engines)('an action on all that match, on $name', (engine) => {
     const sent = await Promise.all([change(who, form), change(who, form)])
     const [done, refused] = sent.toSorted((one, other) => one.status - other.status)
     const to = done?.headers.get('location') ?? ''
-    expect(to).toMatch(new RegExp(`did=${verb}~\\d+~\\d+~130~0$`))
+    expect(to).toMatch(new RegExp(`did=${verb}~\\d+~\\d+~130~0~`))
     expect([refused?.status, refused?.text.includes('Nothing was changed this time')]).toEqual([
       409,
       true,
     ])
     expect((await change(who, form)).status).toBe(409)
     const { status, headers } = await change(who, { did: to.split('did=')[1] ?? '' }, '/undo')
-    expect([status, headers.get('location')]).toEqual([303, expect.stringMatching(/~0~0~130~0$/)])
+    expect([status, headers.get('location')]).toEqual([303, expect.stringContaining('~0~0~130~0~')])
     const pinned = await who.get(`${who.agent}/memories?pinned=yes`)
     expect(pinned.text).toContain('Nothing is pinned.')
     expect(await who.stored('log.0129')).toMatchObject({ text: 'x' })
+  })
+
+  test('is not undone by a link from elsewhere, nor by what another sign-in was told', async () => {
+    const who = await someone(2)
+    await change(who, { 'memory.log.0001': '1', do: 'protect' })
+    const { path, did } = linkOf(await change(who, formWith((await asked(who, 'pin')).text, 'Pin')))
+    const forged = 'protect~0~99999~1~0'
+    for (const text of [forged, `${forged}~${did.slice(-32)}`]) {
+      const shown = await who.get(`${who.agent}/memories?did=${text}`)
+      expect([shown.status, shown.text.includes('Undo')]).toEqual([200, false])
+      const { status } = await change(who, { did: text }, '/undo')
+      expect(status).toBe(409)
+    }
+    const { text } = await who.get(`${who.agent}/memory?key=log.0001`)
+    expect(text).toContain('value="unprotect">Unprotect<')
+    expect((await who.get(path)).text).toContain('Undo')
   })
 
   test('leaves what is so already, and its Undo leaves that too', async () => {

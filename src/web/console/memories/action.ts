@@ -1,4 +1,5 @@
 /** What was done with many memories: in words, in an address, and with an Undo of any number. */
+import { hash } from 'node:crypto'
 import { html } from 'hono/html'
 import type { EventType } from '../../../store/port/keeping/events.ts'
 import { hidden } from '../../layout/fields.ts'
@@ -7,6 +8,7 @@ import { type Html, nothing } from '../../layout/page.ts'
 import { note } from '../../layout/parts.ts'
 import { agentPath } from '../../layout/paths.ts'
 import { number, plural } from '../../layout/words.ts'
+import type { AgentVisit } from '../workspace.ts'
 import type { Outcome } from './bulk.ts'
 import { type Listing, listPath, queryOf } from './listing.ts'
 
@@ -50,35 +52,43 @@ export interface Action {
 }
 
 const DID =
-  /^(delete|pin|unpin|protect|unprotect|restore)~(\d{1,15})~(\d{1,15})~(\d{1,9})~(\d{1,9})$/
+  /^(delete|pin|unpin|protect|unprotect|restore)~(\d{1,15})~(\d{1,15})~(\d{1,9})~(\d{1,9})~/
+
+type Owner = Pick<AgentVisit, 'session' | 'identity'>
+
+/** A link from elsewhere cannot offer an Undo of what was not just done: nobody else knows the session's id. */
+const sealOf = ({ session, identity: { agentId } }: Owner, facts: string): string =>
+  hash('sha256', `agent-home did ${session.id} ${agentId} ${facts}`, 'hex').slice(0, 32)
 
 const toldOf = (verb: string | undefined): Told | undefined =>
   (Object.keys(words) as Told[]).find((each) => each === verb)
 
 /** For an address, and a hidden field. */
-export const actionText = (
-  { verb, after, to }: Action,
-  { done, already }: Pick<Outcome, 'done' | 'already'>,
-): string => [verb, after, to, done, already].join('~')
+export function actionText(owner: Owner, { action, outcome }: Known): string {
+  const { verb, after, to } = action
+  const facts = [verb, after, to, outcome.done, outcome.already].join('~')
+  return `${facts}~${sealOf(owner, facts)}`
+}
 
 export interface Known {
   readonly action: Action
   readonly outcome: Outcome
 }
 
-/** Reads the result of `actionText`: all was done. */
-export function actionIn(did = ''): Known | undefined {
+/** Reads the result of `actionText` of the same session: all was done. */
+export function actionIn(owner: Owner, did = ''): Known | undefined {
   const [, name, ...counts] = DID.exec(did) ?? []
   const verb = toldOf(name)
   const [after = 0, to = 0, done = 0, already = 0] = counts.map(Number)
   const outcome = { done, already, left: 0, reasons: [], count: done + already }
-  return verb && { action: { verb, after, to }, outcome }
+  const known = verb && { action: { verb, after, to }, outcome }
+  return known && actionText(owner, known) === did ? known : undefined
 }
 
 /** The list, which says what was done. */
-export function didPath(agentId: string, { action, outcome }: Known, listing: Listing): string {
-  const path = listPath(agentId, listing)
-  return `${path}${path.includes('?') ? '&' : '?'}did=${actionText(action, outcome)}`
+export function didPath(owner: Owner, known: Known, listing: Listing): string {
+  const path = listPath(owner.identity.agentId, listing)
+  return `${path}${path.includes('?') ? '&' : '?'}did=${actionText(owner, known)}`
 }
 
 function leftWords({ left, reasons }: Outcome): Html {
@@ -97,18 +107,19 @@ function doneWords({ verb }: Action, { done, already, count }: Outcome): string 
 }
 
 /** What was done, what was not and why, and a button that takes it back. */
-export function actionNote(agentId: string, { action, outcome }: Known, listing: Listing): Html {
+export function actionNote(owner: Owner, known: Known, listing: Listing): Html {
+  const { action, outcome } = known
   const { stopped, left, done } = outcome
   const canUndo = done > 0 && action.to > action.after
   const kind = left > 0 || stopped ? 'bad' : 'good'
   return note(
     kind,
-    html`<form method="post" action="${agentPath(agentId)}/memories/undo" class="undo">
+    html`<form method="post" action="${agentPath(owner.identity.agentId)}/memories/undo" class="undo">
 <div><p>${doneWords(action, outcome)}${action.verb === 'delete' ? ' The versions are kept: you and the agent can restore them.' : nothing}</p>${leftWords(outcome)}${
       stopped
         ? html`<p>Then it stopped, and the rest is as it was: ${sentenceFor(stopped)}</p>`
         : nothing
     }</div>
-${canUndo ? html`${hidden('did', actionText(action, outcome))}${hidden('list', queryOf(listing))}<button class="quiet">Undo</button>` : nothing}</form>`,
+${canUndo ? html`${hidden('did', actionText(owner, known))}${hidden('list', queryOf(listing))}<button class="quiet">Undo</button>` : nothing}</form>`,
   )
 }

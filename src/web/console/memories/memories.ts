@@ -82,7 +82,7 @@ async function showMemories(
     agent,
     body: html`<h1 class="away">Memories</h1>
 ${refused(typed)}
-${gone.length > 0 ? undoNote(agentId, gone, listing) : nothing}${done ? actionNote(agentId, done, listing) : nothing}
+${gone.length > 0 ? undoNote(agentId, gone, listing) : nothing}${done ? actionNote(visit, done, listing) : nothing}
 <div class="whole-list">${finder(agentId, listing, newButton(agentId, listing))}
 ${list(pane)}</div>`,
   })
@@ -105,13 +105,13 @@ export async function showDone(
   workspace: Workspace,
   done: Known,
 ): Promise<Answer> {
-  const { call, identity, sent } = visit
+  const { call, sent } = visit
   const { left, stopped } = done.outcome
   const listing = listingIn(sent.list)
   if (stopped) noteRefusal(call, stopped)
   return left > 0 || stopped
     ? showMemories(visit, workspace, { listing, done })
-    : redirect(call, didPath(identity.agentId, done, listing))
+    : redirect(call, didPath(visit, done, listing))
 }
 
 export const memoriesPage = agentPage({
@@ -121,6 +121,6 @@ export const memoriesPage = agentPage({
   errors: ['overloaded'],
   handle(visit, workspace) {
     const { deleted, did, ...listing } = visit.query
-    return showMemories(visit, workspace, { listing, deleted, done: actionIn(did) })
+    return showMemories(visit, workspace, { listing, deleted, done: actionIn(visit, did) })
   },
 })

@@ -1,7 +1,9 @@
 /** Takes back what was done with many memories, where nothing was done to them since. */
 import { refusal } from '../../../home/refusal.ts'
 import { redirect } from '../../../http/call.ts'
+import { spendAfter } from '../../../pipeline/guards/budget.ts'
 import type { Identity } from '../../../store/port/home.ts'
+import { ROWS_PER_LOOK } from '../../../store/port/keeping/events.ts'
 import type { Change, Result } from '../../../store/port/keeping/memories.ts'
 import { agentPath } from '../../layout/paths.ts'
 import { plural } from '../../layout/words.ts'
@@ -40,8 +42,9 @@ async function touchedBy(
   identity: Identity,
   { after, to }: Action,
   verb: Verb,
-): Promise<readonly Touched[]> {
+): Promise<{ readonly touched: readonly Touched[]; readonly looked: number }> {
   const touched = new Map<string, number>()
+  let looked = 0
   const query = { order: 'oldest', prefix: '', by: 'operator', limit: EVENTS_PER_PAGE } as const
   const type = changes[verb].event
   for (let next: number | undefined = after; next !== undefined && next < to; ) {
@@ -52,8 +55,9 @@ async function touchedBy(
       if (isOurs && key !== undefined) touched.set(key, version)
     }
     next = found.next
+    looked += found.looked
   }
-  return [...touched].map(([key, version]) => ({ key, version }))
+  return { touched: [...touched].map(([key, version]) => ({ key, version })), looked }
 }
 
 /** The memory is restored already, because the form was sent twice. */
@@ -110,7 +114,8 @@ async function undoAction(
   verb: Verb,
 ): Promise<Known> {
   const { identity } = visit
-  const touched = await touchedBy(workspace, identity, action, verb)
+  const { touched, looked } = await touchedBy(workspace, identity, action, verb)
+  await spendAfter(visit, workspace, Math.ceil(looked / ROWS_PER_LOOK) - 1)
   const lost = outcome.done - touched.length
   if (touched.length === 0) throw nothingChanged([forgotten(lost)])
   await spendFor(visit, workspace, touched.length)
@@ -128,6 +133,8 @@ async function undoAction(
   }
   return { ...back, outcome: { ...undone, ...all } }
 }
+
+const OF_ANOTHER = 'This Undo is of another sign-in.'
 
 /** All of them, or none. */
 async function bringBack(
@@ -151,7 +158,8 @@ export const undoForm = agentForm({
   errors: ['batch_conflict'],
   async handle(visit, workspace) {
     const { call, identity, sent } = visit
-    const known = actionIn(sent.did)
+    const known = actionIn(visit, sent.did)
+    if (sent.did && !known) throw nothingChanged([OF_ANOTHER])
     const verb = known && verbOf(known.action)
     if (verb) return showDone(visit, workspace, await undoAction(visit, workspace, known, verb))
     const chosen = chosenIn(sent)
