@@ -11,6 +11,7 @@ import {
   SIGN_INS_IN_ALL,
   SIGN_INS_KNOWN,
 } from '../pipeline/failures.ts'
+import { isLoopback } from '../pipeline/origins.ts'
 import { KEYS_PER_AGENT } from '../store/port/keys.ts'
 import { PASSKEYS_PER_ACCOUNT } from '../store/port/passkeys.ts'
 import { SESSIONS_PER_ACCOUNT } from '../store/port/sessions.ts'
@@ -98,8 +99,9 @@ const agentRate = (
   spentBy,
 })
 
-/** A proxy on this machine may add no header: whoever has a public address has no such limit. */
-const isPublic = ({ PUBLIC_URL }: Config): boolean => PUBLIC_URL?.startsWith('https:') === true
+/** A proxy on this machine may add no header: whoever is reached by others has no such limit. */
+const isPublic = ({ PUBLIC_URL }: Config): boolean =>
+  PUBLIC_URL !== undefined && !isLoopback(new URL(PUBLIC_URL).hostname)
 
 const ratesOf = (config: Config) => ({
   reads: agentRate('reads', config.READS_PER_MINUTE, 'agent', 'operator'),

@@ -10,7 +10,7 @@ interface Own {
   readonly allowed: readonly string[]
 }
 
-const isLoopback = (hostname: string): boolean =>
+export const isLoopback = (hostname: string): boolean =>
   hostname === 'localhost' || hostname === '[::1]' || /^127(\.\d{1,3}){3}$/.test(hostname)
 
 /** An address that OAuth can be used at: https without a path, or this machine itself. */

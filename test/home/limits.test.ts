@@ -208,6 +208,7 @@ describe.each(engines)('limits on $name', (engine) => {
       ['what a proxy marked', {}, { headers: { via: '1.1 proxy' } }],
       ['a trusted proxy', { TRUSTED_PROXIES: '127.0.0.1' }, {}],
       ['a service with a public address', { PUBLIC_URL: 'https://home.example' }, {}],
+      ['a service of a local network', { PUBLIC_URL: 'http://home.lan' }, {}],
     ])('are not %s', async (_, set, how) => {
       expect(await policyFor(set, { from: '127.0.0.1', ...how })).toMatch(/;q=2;w=3600$/)
     })
