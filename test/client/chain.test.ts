@@ -154,6 +154,19 @@ describe('a client that remembers', () => {
     expect(faults.map(({ fault, place }) => `${fault}: ${place}`)).toEqual(forgery.faults)
   })
 
+  test('finds that a version names another key than its event; exports of 2.0.0 name none', async () => {
+    const file = JSON.parse(
+      await new Response(await clients.home.export({ history: true })).text(),
+    ) as { history: { madeAs?: string }[] }
+    const faultsOf = async (madeAs: string | undefined) => {
+      const history = file.history.map((each) => ({ ...each, ...(each.madeAs && { madeAs }) }))
+      return (await verifyExport(JSON.stringify({ ...file, history }))).faults
+    }
+    const fault = 'the version was made under another key than madeAs'
+    expect(await faultsOf('other')).toContainEqual({ fault, place: 'moved@1' })
+    expect(await faultsOf(undefined)).toEqual([])
+  })
+
   test('finds that the text of a memory is another in the file than in its history', async () => {
     const file = JSON.parse(
       await new Response(await clients.home.export({ history: true })).text(),

@@ -9,6 +9,7 @@ import inspect
 import json
 import os
 import pickle
+import re
 import secrets
 import sqlite3
 import traceback
@@ -560,6 +561,16 @@ def test_a_changed_event_is_found(
     with pytest.raises(HistoryChanged):
         lived.check(remembered=begun.previous)
     assert whole(lived).faults
+
+
+def test_a_version_that_names_another_key_than_its_event_is_found(lived: AgentHome) -> None:
+    file = b"".join(lived.export(history=True)).decode()
+    assert '"madeAs":"' in file
+    forged = re.sub(r'"madeAs":"[^"]*"', '"madeAs":"other"', file)
+    faults = {each.fault for each in verify_export(forged).faults}
+    assert faults == {"the version was made under another key than madeAs"}
+    # As exports of 2.0.0 are.
+    assert not verify_export(re.sub(r'"madeAs":"[^"]*",', "", file)).faults
 
 
 @pytest.mark.parametrize(

@@ -127,6 +127,8 @@ export interface VerifyOptions {
 
 interface Version {
   readonly key: string
+  /** Absent if it is the key, and in exports of 2.0.0. */
+  readonly madeAs?: string
   readonly version: number
   readonly operation: string
   readonly salt?: string
@@ -204,7 +206,7 @@ async function proveTexts(
 ) {
   let [proven, unproven] = [0, 0]
   for (const source of history) {
-    const { key, version, operation, salt } = JSON.parse(source) as Version
+    const { key, madeAs, version, operation, salt } = JSON.parse(source) as Version
     tick()
     if (operation === 'delete') continue
     const memory = current.get(key)
@@ -212,10 +214,13 @@ async function proveTexts(
     if (isCurrent) memory.isKept = true
     // Of a current version the text is only in the list of memories.
     const kept = isCurrent ? memory.source : membersOf(source)
-    const content = replay.contentOf(key, version)
-    if (content === undefined) unproven++
-    else if (salt !== undefined && (await isCommitted(salt, kept, content))) proven++
-    else fault('the text differs from the one that its event committed to', `${key}@${version}`)
+    const made = replay.madeBy(key, version)
+    const place = `${key}@${version}`
+    if (!made) unproven++
+    else if (madeAs !== undefined && madeAs !== made.key)
+      fault('the version was made under another key than madeAs', place)
+    else if (salt !== undefined && (await isCommitted(salt, kept, made.content))) proven++
+    else fault('the text differs from the one that its event committed to', place)
   }
   return { proven, unproven }
 }

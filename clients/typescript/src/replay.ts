@@ -32,12 +32,18 @@ function faultOf({ version, isKept }: Living, left: Left): string | undefined {
   return isKept ? undefined : 'the history lacks the current version of a memory'
 }
 
+/** What an event says of the version that it made. */
+interface Made {
+  readonly key: string
+  readonly content: string
+}
+
 /** Takes the events of a home in their order. */
 export function replayEvents() {
   const last = new Map<string, Left>()
-  /** By the key that their memory has at the end: versions, with what they were committed to. */
-  const made = new Map<string, Map<number, string>>()
-  const madeOf = (key: string) => made.get(key) ?? new Map<number, string>()
+  /** By the key that their memory has at the end. */
+  const made = new Map<string, Map<number, Made>>()
+  const madeOf = (key: string) => made.get(key) ?? new Map<number, Made>()
 
   return {
     take({ key, from, version, content }: Told): void {
@@ -48,11 +54,11 @@ export function replayEvents() {
         last.set(from, { version, lives: false })
       }
       last.set(key, { version, lives: content !== undefined })
-      if (content !== undefined) made.set(key, madeOf(key).set(version, content))
+      if (content !== undefined) made.set(key, madeOf(key).set(version, { key, content }))
     },
 
-    /** What the version was committed to; undefined if no event of these made it. */
-    contentOf: (key: string, version: number): string | undefined => made.get(key)?.get(version),
+    /** The key of the version then, and what it was committed to; undefined if no event of these made it. */
+    madeBy: (key: string, version: number): Made | undefined => made.get(key)?.get(version),
 
     /**
      * Names what is there and should not be, and the other way round. Returns how many memories no

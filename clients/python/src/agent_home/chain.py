@@ -188,10 +188,14 @@ class _Verification:
                 kept = memory.source
             else:
                 kept = _members_of(source)
-            content = self.replay.content_of(key, number)
-            if content is None:
+            made = self.replay.made_by(key, number)
+            if made is None:
                 unproven += 1
-            elif "salt" in version and _commitment_of(version["salt"], kept) == content:
+            # Absent in exports of 2.0.0.
+            elif version.get("madeAs", made.key) != made.key:
+                says = "the version was made under another key than madeAs"
+                self.fault(says, f"{key}@{number}")
+            elif "salt" in version and _commitment_of(version["salt"], kept) == made.content:
                 proven += 1
             else:
                 says = "the text differs from the one that its event committed to"

@@ -32,14 +32,22 @@ def _fault_of(memory: Living, left: _Left) -> str | None:
     return None if memory.is_kept else "the history lacks the current version of a memory"
 
 
+@dataclass(frozen=True)
+class Made:
+    """What an event says of the version that it made."""
+
+    key: str
+    content: str
+
+
 class Replay:
     """Takes the events of a home in their order."""
 
     def __init__(self, fault: Callable[[str, str], object]) -> None:
         self._fault = fault
         self._last: dict[str, _Left] = {}
-        #: By the key that their memory has at the end: versions, with what they were committed to.
-        self._made: dict[str, dict[int, str]] = {}
+        #: By the key that their memory has at the end.
+        self._made: dict[str, dict[int, Made]] = {}
 
     def take(self, event: Mapping[str, Any]) -> None:
         key, version = event.get("key"), event.get("version")
@@ -50,10 +58,10 @@ class Replay:
             self._last[event["from"]] = _Left(version, lives=False)
         self._last[key] = _Left(version, lives="content" in event)
         if "content" in event:
-            self._made.setdefault(key, {})[version] = event["content"]
+            self._made.setdefault(key, {})[version] = Made(key, event["content"])
 
-    def content_of(self, key: str, version: int) -> str | None:
-        """What the version was committed to; None if no event of these made it."""
+    def made_by(self, key: str, version: int) -> Made | None:
+        """The key of the version then, and what it was committed to; None if no event made it."""
         return self._made.get(key, {}).get(version)
 
     def compare(self, living: Mapping[str, Living], *, is_whole: bool) -> int:
