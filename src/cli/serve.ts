@@ -56,6 +56,8 @@ export async function servePatiently(
   whenRefused(({ message }) => {
     log.fatal(message)
     drain({}, 1)
+    // What still came would fail, or write what a newer program does not know.
+    hurry.abort()
   })
   announce()
   // Printed now, since a crash would skip exit handlers.

@@ -6,9 +6,14 @@ import { memoryPath } from '../harness.ts'
 import { faultsOf } from '../history/linearizable.ts'
 import { type Recorder, recorder } from '../history/recorder.ts'
 import { birth, readMemory } from './calls.ts'
+import { keepings } from './databases.ts'
+import { dropDatabases } from './nodes.ts'
 import { cleanUp, freshDirectory, patient, type Server, serve } from './program.ts'
 
-afterAll(cleanUp)
+afterAll(async () => {
+  await cleanUp()
+  await dropDatabases()
+})
 
 /** Nobody is cut off: a drain that waits for more than what runs never ends. */
 const ENDLESS = { requestTimeout: 86_400_000, drainLimit: 86_400_000 }
@@ -74,6 +79,13 @@ test.concurrent('for DRAIN_DELAY it is unready and still serves; a second signal
   const { code, output } = await ended
   expect(code).toBe(0)
   expect(output).toMatch(/"msg":"stopped"/)
+})
+
+test.concurrent('a database that is no longer for this program is left at once, whatever DRAIN_DELAY', async () => {
+  const { directory, env, ask } = await keepings.postgres()
+  const server = await serve({ directory, env: { ...env, DRAIN_DELAY: '9999' } })
+  await ask('UPDATE schema_version SET version = 1000, oldest = 1000')
+  expect(await server.ended).toMatchObject({ code: 1 })
 })
 
 test.concurrent('IDLE_TIMEOUT is what answers say of their connection', async () => {
