@@ -15,6 +15,7 @@ import { hashToken, tokenFrom } from '../src/pipeline/tokens.ts'
 import { openStore } from '../src/store/open.ts'
 import type { Identity } from '../src/store/port/home.ts'
 import type { Store, StoreOptions } from '../src/store/port/store.ts'
+import { processTimers } from '../src/timers.ts'
 import { newId } from '../src/uuid.ts'
 import { createPostgres } from '../test/postgres/server.ts'
 import { MAIN, startHomeOn } from './home.ts'
@@ -39,6 +40,7 @@ const options: StoreOptions = {
   feed: { entries: 0, bytes: 0 },
   searchCache: 0,
   diskReserve: 0,
+  timers: processTimers,
 }
 
 const noLimits = { perAddress: 0, perNetwork: 0, inAll: 0, windowMs: 3_600_000 }

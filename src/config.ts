@@ -1,7 +1,7 @@
 /** Environment -> frozen Config. The only reader of `process.env`. */
 import { BlockList } from 'node:net'
 import { z } from 'zod'
-import type { StoreOptions } from './store/port/store.ts'
+import type { StoreBounds } from './store/port/store.ts'
 
 const flag = z.enum(['true', 'false', '1', '0']).transform((v) => v === 'true' || v === '1')
 
@@ -182,7 +182,7 @@ export const loadClientConfig = (env: Environment = process.env): ClientConfig =
   parsed(clientSchema.partial(), env)
 
 /** The store's limits. */
-export const boundsOf = (config: Config): StoreOptions => ({
+export const boundsOf = (config: Config): StoreBounds => ({
   home: {
     memories: config.MEMORIES_PER_AGENT,
     bytes: config.BYTES_PER_AGENT,

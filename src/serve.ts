@@ -104,7 +104,12 @@ export async function serve({ clock, random, timers, patience, asJson }: Given):
   const isShown = process.stdout.isTTY && !asJson
   const log = await createLog(config.LOG_LEVEL, isShown)
   const progress = tellProgress(log, process.stderr.isTTY && !asJson ? process.stderr : undefined)
-  const opened = await openStore(config.DATABASE_URL, clock(), boundsOf(config), progress)
+  const opened = await openStore(
+    config.DATABASE_URL,
+    clock(),
+    { ...boundsOf(config), timers },
+    progress,
+  )
   const store = preparingSearch(opened)
   const app = createApp({ config, store, clock, random, timers, log })
   await app.prepare()

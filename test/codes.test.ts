@@ -14,6 +14,7 @@ import { hashToken, tokenFrom } from '../src/pipeline/tokens.ts'
 import { KEYS_PER_AGENT } from '../src/store/port/keys.ts'
 import { openConnections, unprepared } from '../src/store/postgres/engine/connections.ts'
 import { hostsOf } from '../src/store/postgres/engine/hosts.ts'
+import { processTimers } from '../src/timers.ts'
 import { endpoints } from './endpoints.ts'
 import {
   type Answer,
@@ -598,7 +599,9 @@ describe.each(others)('a disk that is full', (engine) => {
     const { world: opened, database } = await openOn(engine)
     world = opened
     doors = openAllDoors(world)
-    const connections = openConnections(hostsOf(database.url), 1, 'agent-home test')
+    const connections = openConnections(hostsOf(database.url), 1, 'agent-home test', {
+      timers: processTimers,
+    })
     await connections.write(unprepared(DISK_FULL))
     await connections.close()
     close = async () => {

@@ -1,5 +1,4 @@
 /** What a caller is told when something behind the service fails, and what it is not told. */
-
 import { randomBytes } from 'node:crypto'
 import { pino } from 'pino'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'

@@ -1,5 +1,4 @@
 /** Real apps on real stores, for tests. An engine is one row of `engines`. */
-
 import { randomBytes } from 'node:crypto'
 import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -224,7 +223,7 @@ export async function openService(
   const logged: string[] = []
   const log = pino({ level: 'debug' }, { write: (line: string) => void logged.push(line) })
   const config = loadConfig({ ...lenient, ...env, DATABASE_URL: database.url })
-  const store = await openStore(database.url, now(), boundsOf(config))
+  const store = await openStore(database.url, now(), { ...boundsOf(config), timers: processTimers })
   const given = { config, store, clock: now, random: randomBytes, timers: processTimers, log }
   const parts = { ...own, ...given, load: patientLoad }
   const app = createApp(parts)

@@ -1,7 +1,6 @@
 /**
  * Exports in progress: one of an agent's tokens and one of its operator's, each spooled so that no client holds a store snapshot open.
  */
-
 import { Problem, problem } from '../errors.ts'
 import type { TextStream } from '../http/call.ts'
 import { createFairQueue } from '../http/fair-queue.ts'

@@ -1,5 +1,4 @@
 /** Handles one message with the SDK. Loaded on first use. */
-import { setImmediate as turnOfTheLoop } from 'node:timers/promises'
 import {
   classifyInboundRequest,
   createMcpHandler,
@@ -16,6 +15,7 @@ import { eventStream } from '../http/event-stream.ts'
 import type { Place } from '../json/members.ts'
 import { noteRefused } from '../pipeline/agent-calls.ts'
 import type { HomeEvent } from '../store/port/keeping/events.ts'
+import { nextTurn } from '../turns.ts'
 import { callTool, type Turn } from './calling.ts'
 import { LISTEN, type Message, toolNamed } from './message.ts'
 import { serverFor } from './protocol-server.ts'
@@ -53,7 +53,7 @@ function writtenTo(body: ReadableStream<Uint8Array>) {
     /** What was written since the last read. */
     async take(): Promise<string> {
       // The SDK writes at once; the output is here one turn later.
-      await turnOfTheLoop()
+      await nextTurn()
       const taken = written
       written = ''
       return taken

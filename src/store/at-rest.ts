@@ -1,14 +1,19 @@
 /** Data at rest, on either engine. */
 import { resolve } from 'node:path'
+import type { Timers } from '../timers.ts'
 import { isPostgres } from './open.ts'
 import { StoreRefused } from './port/errors.ts'
 import type { Checking, Examined, Finding, Verified } from './port/rest.ts'
 
 /** A database file, or a live database by its URL. Throws StoreRefused if this program cannot read it. */
-export async function verifyDatabase(place: string, checking: Checking): Promise<Verified> {
+export async function verifyDatabase(
+  place: string,
+  timers: Timers,
+  checking: Checking,
+): Promise<Verified> {
   if (isPostgres(place)) {
     const { verifyServer } = await import('./postgres/verify-server.ts')
-    return verifyServer(place, checking)
+    return verifyServer(place, timers, checking)
   }
   const { verifyFile } = await import('./sqlite/rest/verify.ts')
   return verifyFile(resolve(place), checking)
@@ -36,10 +41,11 @@ export async function copyDatabase(
   databaseUrl: string,
   target: string,
   copying: Checking,
+  timers: Timers,
 ): Promise<string> {
   if (isPostgres(databaseUrl)) throw ofServer(databaseUrl)
   const copy = await import('./sqlite/rest/backup.ts')
-  return copy.copyDatabase(databaseUrl, target, copying)
+  return copy.copyDatabase(databaseUrl, target, copying, timers)
 }
 
 /** Checks the data and the environment that it is in. Changes nothing. */

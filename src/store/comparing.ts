@@ -1,12 +1,12 @@
 /** Whether a conflict is none: the stored content equals what was sent. */
-import { setImmediate as turnOfTheLoop } from 'node:timers/promises'
 import { sameValue } from '../json/same-value.ts'
+import { nextTurn } from '../turns.ts'
 import type { ChangeError, Conflict, MemoryStore } from './port/keeping/memories.ts'
 
 /** Comparing takes about a millisecond, and a batch has a hundred: others have a turn after each. */
 async function compared({ metadata, ...conflict }: Conflict): Promise<Conflict> {
   if (!metadata) return conflict
-  await turnOfTheLoop()
+  await nextTurn()
   return { ...conflict, sameContent: sameValue(...metadata) }
 }
 

@@ -1,5 +1,4 @@
 /** The verb behind an endpoint and behind a room's form: what it keeps, and who hears of it. */
-
 import { randomBytes } from 'node:crypto'
 import { BlockList } from 'node:net'
 import { afterAll, beforeAll, expect, test } from 'vitest'

@@ -1,5 +1,4 @@
 /** What is looked at between the steps of an export, and when. */
-
 import { expect, test } from 'vitest'
 import { createExports } from '../../src/home/exports.ts'
 import { createSpool } from '../../src/home/spool.ts'

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { verifyDatabase } from '../../src/store/at-rest.ts'
+import { processTimers } from '../../src/timers.ts'
 import { times } from '../effort.ts'
 import { engines, openService, type TestService } from '../harness.ts'
 import { proves } from '../requirements.ts'
@@ -100,7 +101,7 @@ describe.each(engines)('the home on $name', (engine) => {
       )
       await fc.assert(property, { numRuns: HISTORIES })
       // Nothing of what was done is a fault to whoever verifies the data.
-      expect((await verifyDatabase(place, () => {})).faults).toEqual([])
+      expect((await verifyDatabase(place, processTimers, () => {})).faults).toEqual([])
     },
   )
 })

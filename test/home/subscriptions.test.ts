@@ -1,5 +1,4 @@
 /** Who waits for a home asks nothing: one question a look is for all of them. */
-
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createSubscriptions } from '../../src/home/subscriptions.ts'
 import type { Identity } from '../../src/store/port/home.ts'

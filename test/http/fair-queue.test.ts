@@ -1,5 +1,4 @@
 /** Whose work runs next, where much waits. */
-
 import { setImmediate as turn } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
 import { createFairQueue, type FairQueueOptions } from '../../src/http/fair-queue.ts'

@@ -1,5 +1,4 @@
 /** A service on a real socket, and what a tenant of it has, to see that nothing changed. */
-
 import type { Serve } from '../../src/http/call.ts'
 import { listen, type RunningServer, type Site } from '../../src/http/server.ts'
 import { refuseUnparsed } from '../../src/pipeline/problem.ts'

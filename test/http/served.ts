@@ -1,5 +1,4 @@
 /** A whole service on a socket, for a thread that counts what it does (test/counted.ts). */
-
 import { randomBytes } from 'node:crypto'
 import { pino } from 'pino'
 import { createApp } from '../../src/app.ts'
@@ -14,7 +13,10 @@ let stop = async (): Promise<void> => {}
 export async function serve(env: Readonly<Record<string, string>>): Promise<number> {
   const config = loadConfig(env)
   const log = pino({ level: 'silent' })
-  const store = await openStore(config.DATABASE_URL, Date.now(), boundsOf(config))
+  const store = await openStore(config.DATABASE_URL, Date.now(), {
+    ...boundsOf(config),
+    timers: processTimers,
+  })
   const app = createApp({
     config,
     store,

@@ -1,5 +1,4 @@
 /** How long a file may be on its way: as long as it keeps its pace, by the server's own limits. */
-
 import { IncomingMessage } from 'node:http'
 import { Socket } from 'node:net'
 import { afterEach, beforeEach, expect, test } from 'vitest'

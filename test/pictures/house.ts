@@ -1,5 +1,4 @@
 /** A service on a socket whose clock can be moved, so that its house has a past. */
-
 import { randomBytes } from 'node:crypto'
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
@@ -34,7 +33,10 @@ export async function openHouse(): Promise<House> {
   const config = loadConfig({ ...lenient, DATABASE_URL: `sqlite:${join(directory, 'home.db')}` })
   let behind = 0
   const clock = () => Date.now() - behind
-  const store = await openStore(config.DATABASE_URL, clock(), boundsOf(config))
+  const store = await openStore(config.DATABASE_URL, clock(), {
+    ...boundsOf(config),
+    timers: processTimers,
+  })
   const log = pino({ level: 'silent' })
   const app = createApp({ config, store, clock, random: randomBytes, timers: processTimers, log })
   const server = await listen(app, '127.0.0.1', 0)

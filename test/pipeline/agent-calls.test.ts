@@ -1,5 +1,4 @@
 /** What agents ask for, as it is counted on the way of each request. */
-
 import { expect, test } from 'vitest'
 import { beginCall, type Call } from '../../src/http/call.ts'
 import { countAgentCalls } from '../../src/pipeline/agent-calls.ts'

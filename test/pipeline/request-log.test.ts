@@ -1,5 +1,4 @@
 /** What is written of requests, however many there are and whatever is wrong with them. */
-
 import { pino } from 'pino'
 import { beforeEach, describe, expect, test } from 'vitest'
 import { problem } from '../../src/errors.ts'

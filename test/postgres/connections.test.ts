@@ -8,10 +8,13 @@ import {
   unprepared,
 } from '../../src/store/postgres/engine/connections.ts'
 import { hostsOf, locationOf } from '../../src/store/postgres/engine/hosts.ts'
+import { processTimers } from '../../src/timers.ts'
 
 let connections: Connections
 beforeAll(() => {
-  connections = openConnections(hostsOf(inject('postgresUrl')), 4, 'agent-home test')
+  connections = openConnections(hostsOf(inject('postgresUrl')), 4, 'agent-home test', {
+    timers: processTimers,
+  })
 })
 afterAll(() => connections.close())
 
@@ -65,7 +68,9 @@ test.each([
   '%s of a server behind ours leaves a write unknown, and our connection whole',
   async (code, why) => {
     const pid = unprepared<{ pid: number }>('SELECT pg_backend_pid() AS pid')
-    const alone = openConnections(hostsOf(inject('postgresUrl')), 1, 'agent-home test')
+    const alone = openConnections(hostsOf(inject('postgresUrl')), 1, 'agent-home test', {
+      timers: processTimers,
+    })
     const before = await alone.read(pid)
     const lost = unprepared(
       `DO $$ BEGIN RAISE EXCEPTION '${why}' USING ERRCODE = '${code}'; END $$`,
@@ -91,7 +96,9 @@ test('any other error is our own', async () => {
 test('of several servers the first that answers as a primary is used', async () => {
   const url = new URL(inject('postgresUrl'))
   const several = url.href.replace(url.host, `127.0.0.1:1,${url.host}`)
-  const reachable = openConnections(hostsOf(several), 2, 'agent-home test')
+  const reachable = openConnections(hostsOf(several), 2, 'agent-home test', {
+    timers: processTimers,
+  })
   expect(await reachable.read(one)).toEqual([{ one: 1 }])
   await reachable.close()
 })
@@ -100,7 +107,9 @@ test('of several servers the first that answers as a primary is used', async () 
 function twoServers() {
   const url = new URL(inject('postgresUrl'))
   const other = url.host.replace('127.0.0.1', 'localhost')
-  return openConnections(hostsOf(url.href.replace(url.host, `${url.host},${other}`)), 2, 'twice')
+  return openConnections(hostsOf(url.href.replace(url.host, `${url.host},${other}`)), 2, 'twice', {
+    timers: processTimers,
+  })
 }
 
 const session = unprepared<{ pid: number }>('SELECT pg_backend_pid() AS pid')
@@ -136,7 +145,9 @@ test('what a URL says of connections counts where it names several servers, too'
 })
 
 test('where none answers the store is unavailable', async () => {
-  const none = openConnections(hostsOf('postgres://u:p@127.0.0.1:1,127.0.0.1:2/x'), 2, 'none')
+  const none = openConnections(hostsOf('postgres://u:p@127.0.0.1:1,127.0.0.1:2/x'), 2, 'none', {
+    timers: processTimers,
+  })
   await expect(none.read(one)).rejects.toThrow(StoreUnavailable)
   await none.close()
 })

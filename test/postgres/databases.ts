@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs'
 import pg from 'pg'
 import { hostsOf } from '../../src/store/postgres/engine/hosts.ts'
 import { prepareServer } from '../../src/store/postgres/schema/migrations.ts'
+import { processTimers } from '../../src/timers.ts'
 
 export interface Database {
   readonly name: string
@@ -70,7 +71,7 @@ const preparing = process.env.TEST_DATABASE_SQL
 export const isCluster = preparing !== undefined
 
 async function prepared(database: Database, sql: string): Promise<Database> {
-  await prepareServer(hostsOf(database.url), () => {})
+  await prepareServer(hostsOf(database.url), processTimers, () => {})
   const client = new pg.Client({ connectionString: database.url })
   await client.connect()
   await client.query(sql)

@@ -10,6 +10,7 @@ import { eraseVerb } from '../../src/store/postgres/keeping/erase.ts'
 import { writeVerb } from '../../src/store/postgres/keeping/write-memory.ts'
 import { importVerb } from '../../src/store/postgres/transfer/import.ts'
 import { verifyServer } from '../../src/store/postgres/verify-server.ts'
+import { processTimers } from '../../src/timers.ts'
 import { NOON, newWrite, type StoreFixture } from '../store/fixture.ts'
 import { type Turn, turns } from '../store/keeping/brought.ts'
 import { type PlainHome, plainHome } from '../store/keeping/plain-home.ts'
@@ -164,7 +165,7 @@ test('they agree whatever was imported, and whatever it met', async () => {
 })
 
 test('what is checked at rest finds nothing wrong with any of those homes', async () => {
-  const { faults, counts } = await verifyServer(database.url)
+  const { faults, counts } = await verifyServer(database.url, processTimers)
   expect(faults).toEqual([])
   expect(counts.agents).toBeGreaterThanOrEqual(HOMES)
 })

@@ -2,6 +2,7 @@
 import { expect, inject, test } from 'vitest'
 import { move } from '../../src/store/move/move.ts'
 import { openStore } from '../../src/store/open.ts'
+import { processTimers } from '../../src/timers.ts'
 import { embedded } from '../harness.ts'
 import { NOON, openFixture } from '../store/fixture.ts'
 import { unbounded } from '../unbounded.ts'
@@ -38,7 +39,7 @@ test('a grant, its tokens and what is left to use arrive as they left', async ()
   await fixture.store().close()
 
   const target = await cloneDatabase(inject('postgresUrl'), inject('postgresTemplate'))
-  await move(source.url, target.url, NOON, () => {})
+  await move(source.url, target.url, NOON, processTimers, () => {})
   const moved = await openStore(target.url, NOON, unbounded)
   expect(await asked(moved)).toEqual(before)
   await moved.rotateAgentToken(operator, 'e'.repeat(64), NOON)

@@ -8,6 +8,7 @@ import {
   unprepared,
 } from '../../src/store/postgres/engine/connections.ts'
 import { hostsOf } from '../../src/store/postgres/engine/hosts.ts'
+import { processTimers } from '../../src/timers.ts'
 import { embedded } from '../harness.ts'
 import { NOON, openFixture } from '../store/fixture.ts'
 import { cloneDatabase } from './databases.ts'
@@ -33,16 +34,18 @@ test('a text that arrives otherwise than it left ends the move, with nothing mov
   await fixture.store().storeVectors(agent, 'm', [vector])
   await fixture.store().close()
   const target = await cloneDatabase(inject('postgresUrl'), inject('postgresTemplate'))
-  const connections = openConnections(hostsOf(target.url), 1, 'agent-home test')
+  const connections = openConnections(hostsOf(target.url), 1, 'agent-home test', {
+    timers: processTimers,
+  })
   for (const each of changing) await connections.write(each)
 
-  const moving = move(source.url, target.url, NOON, () => {})
+  const moving = move(source.url, target.url, NOON, processTimers, () => {})
   await expect(moving).rejects.toThrow('log did not arrive as it left. Nothing was moved.')
   await expect(moving).rejects.toBeInstanceOf(StoreRefused)
   expect(await connections.read(counts)).toEqual([{ agents: 0, log: 0 }])
 
   await connections.write(unprepared('DROP FUNCTION change CASCADE'))
-  await move(source.url, target.url, NOON, () => {})
+  await move(source.url, target.url, NOON, processTimers, () => {})
   expect(await connections.read(counts)).toEqual([{ agents: 1, log: 1 }])
   const [moved] = await connections.read(vectors)
   expect(moved?.vector).toEqual(Buffer.from(vector.vector.buffer))

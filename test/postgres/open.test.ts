@@ -4,6 +4,7 @@ import { openStore } from '../../src/store/open.ts'
 import { StoreRefused } from '../../src/store/port/errors.ts'
 import { openConnections, unprepared } from '../../src/store/postgres/engine/connections.ts'
 import { hostsOf } from '../../src/store/postgres/engine/hosts.ts'
+import { processTimers } from '../../src/timers.ts'
 import { unbounded } from '../unbounded.ts'
 import { createTemplate, type Database } from './databases.ts'
 
@@ -18,7 +19,9 @@ afterAll(() => Promise.all(databases.map(({ drop }) => drop())))
 const open = () => openStore(database.url, Date.now(), unbounded)
 
 async function run(sql: string): Promise<void> {
-  const connections = openConnections(hostsOf(database.url), 1, 'agent-home test')
+  const connections = openConnections(hostsOf(database.url), 1, 'agent-home test', {
+    timers: processTimers,
+  })
   await connections.write(unprepared(sql))
   await connections.close()
 }

@@ -2,6 +2,7 @@
 import { inject } from 'vitest'
 import { type Connections, openConnections } from '../../src/store/postgres/engine/connections.ts'
 import { hostsOf } from '../../src/store/postgres/engine/hosts.ts'
+import { processTimers } from '../../src/timers.ts'
 import { openFixture, type StoreFixture } from '../store/fixture.ts'
 import { cloneDatabase, type Database } from './databases.ts'
 
@@ -17,7 +18,9 @@ export async function openBeside(max: number): Promise<Opened> {
   // Others are still connected when the fixture closes.
   const kept = { ...database, directory: async () => '', drop: async () => {} }
   const fixture = await openFixture({ name: 'postgres', fresh: async () => kept })
-  const connections = openConnections(hostsOf(database.url), max, 'agent-home test')
+  const connections = openConnections(hostsOf(database.url), max, 'agent-home test', {
+    timers: processTimers,
+  })
   return {
     database,
     fixture,

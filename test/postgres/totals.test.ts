@@ -9,6 +9,7 @@ import {
 } from '../../src/store/postgres/engine/connections.ts'
 import { hostsOf } from '../../src/store/postgres/engine/hosts.ts'
 import { selectTotals } from '../../src/store/postgres/store.ts'
+import { processTimers } from '../../src/timers.ts'
 import { NOON } from '../store/fixture.ts'
 import { unbounded } from '../unbounded.ts'
 import { cloneDatabase, type Database } from './databases.ts'
@@ -19,7 +20,9 @@ let connections: Connections
 beforeAll(async () => {
   database = await cloneDatabase(inject('postgresUrl'), inject('postgresTemplate'))
   store = await openStore(database.url, NOON, unbounded)
-  connections = openConnections(hostsOf(database.url), 1, 'agent-home test')
+  connections = openConnections(hostsOf(database.url), 1, 'agent-home test', {
+    timers: processTimers,
+  })
 })
 afterAll(async () => {
   await connections.close()

@@ -10,6 +10,7 @@ import {
 } from '../../src/store/postgres/engine/connections.ts'
 import { hostsOf } from '../../src/store/postgres/engine/hosts.ts'
 import { takeEntries } from '../../src/store/postgres/schema/from-1.0.0.ts'
+import { processTimers } from '../../src/timers.ts'
 import { unbounded } from '../unbounded.ts'
 import { cloneDatabase, type Database } from './databases.ts'
 
@@ -23,6 +24,7 @@ beforeAll(async () => {
   database = await cloneDatabase(inject('postgresUrl'), inject('postgresTemplate'))
   store = await openStore(database.url, Date.now(), unbounded)
   connections = openConnections(hostsOf(database.url), 1, 'agent-home test', {
+    timers: processTimers,
     statementMs: PATIENCE_MS,
   })
 })

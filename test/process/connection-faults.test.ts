@@ -17,6 +17,7 @@ import {
 } from '../../src/store/postgres/engine/faults.ts'
 import { hostsOf } from '../../src/store/postgres/engine/hosts.ts'
 import { openSession } from '../../src/store/postgres/engine/session.ts'
+import { processTimers } from '../../src/timers.ts'
 import { createPostgres, freePort, type PostgresServer } from '../postgres/server.ts'
 
 /** The driver waits for 3 seconds more. */
@@ -35,7 +36,9 @@ let connections: Connections
 beforeAll(async () => {
   server = await createPostgres(inject('postgresModel'))
   await server.start()
-  connections = openConnections(hostsOf(server.url('postgres')), 1, 'agent-home test')
+  connections = openConnections(hostsOf(server.url('postgres')), 1, 'agent-home test', {
+    timers: processTimers,
+  })
 })
 afterAll(async () => {
   await connections.close()
@@ -76,7 +79,7 @@ async function openWay() {
   const { port } = way.address() as AddressInfo
   const url = server.url('postgres').replace(`:${server.port}/`, `:${port}/`)
   return {
-    connections: openConnections(hostsOf(url), 1, 'agent-home test'),
+    connections: openConnections(hostsOf(url), 1, 'agent-home test', { timers: processTimers }),
     each: (act: (client: Socket) => void) => ends.forEach(act),
     close: () => way.close(),
   }
@@ -138,6 +141,7 @@ test('a server that is killed during a write leaves its outcome unknown', async 
 
 test.concurrent('a server that no longer answers is given up', async ({ onTestFinished }) => {
   const few = openConnections(hostsOf(server.url('postgres')), 2, 'agent-home test', {
+    timers: processTimers,
     statementMs: STATEMENT_MS,
   })
   const stopped: number[] = []
@@ -174,6 +178,7 @@ test.concurrent('a server that is not there is unavailable', async () => {
     hostsOf(`postgres://u:p@127.0.0.1:${await freePort()}/x`),
     1,
     'agent-home test',
+    { timers: processTimers },
   )
   const refused = await faultOf(none.write(pid))
   expect(refused).toMatchObject({ name: 'StoreUnavailable', cause: { code: 'ECONNREFUSED' } })
@@ -189,6 +194,7 @@ test.concurrent('a server that does not greet is unavailable', async () => {
     hostsOf(`postgres://u:p@127.0.0.1:${port}/x`),
     1,
     'agent-home test',
+    { timers: processTimers },
   )
   const timedOut = await faultOf(silent.write(pid))
   expect(timedOut.name).toBe('StoreUnavailable')

@@ -2,7 +2,6 @@
  * Prints, as JSON, which files of src/ run for one request of each kind: the service on a real
  * socket, warmed up, under the precise coverage of V8. Run by `ways.test.ts`.
  */
-
 import { randomBytes } from 'node:crypto'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { Session } from 'node:inspector/promises'

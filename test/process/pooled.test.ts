@@ -9,6 +9,7 @@ import {
   statement,
 } from '../../src/store/postgres/engine/connections.ts'
 import { hostsOf } from '../../src/store/postgres/engine/hosts.ts'
+import { processTimers } from '../../src/timers.ts'
 import { at, cloneDatabase, createTemplate, type Database } from '../postgres/databases.ts'
 import { exported, NOON, newBirth, newEntry, newWrite, noLimits } from '../store/fixture.ts'
 import { unbounded } from '../unbounded.ts'
@@ -110,8 +111,11 @@ describe.each(inject('poolers'))('through $name', (pooler) => {
   beforeAll(async () => {
     database = await cloneDatabase(inject('postgresUrl'), inject('postgresTemplate'))
     url = at(pooler.url, database.name)
-    connections = openConnections(hostsOf(url), 1, 'agent-home test')
-    impatient = openConnections(hostsOf(url), 1, 'agent-home test', { statementMs: SHORT_MS })
+    connections = openConnections(hostsOf(url), 1, 'agent-home test', { timers: processTimers })
+    impatient = openConnections(hostsOf(url), 1, 'agent-home test', {
+      timers: processTimers,
+      statementMs: SHORT_MS,
+    })
   })
   afterAll(async () => {
     await Promise.all([connections.close(), impatient.close()])
@@ -147,7 +151,10 @@ describe.each(inject('poolers'))('through $name', (pooler) => {
     await expect(impatient.transact((ask) => ask(sleep))).rejects.toMatchObject(cancelled)
     expect(await connections.read(limits)).toEqual([{ ...SET, idle: '0' }])
     expect(await connections.transact((ask) => ask(limits))).toEqual([SET])
-    const endless = openConnections(hostsOf(url), 1, 'agent-home test', { statementMs: 0 })
+    const endless = openConnections(hostsOf(url), 1, 'agent-home test', {
+      timers: processTimers,
+      statementMs: 0,
+    })
     expect(await endless.transact((ask) => ask(limits))).toEqual([{ ...SET, ms: '0' }])
     await endless.close()
     expect(await keptBySessions(url)).toEqual(Array(ROUNDS).fill(NOTHING))
@@ -156,7 +163,10 @@ describe.each(inject('poolers'))('through $name', (pooler) => {
 
 describe('without one', () => {
   const opened = (option: string, limit: { readonly statementMs?: number } = {}) =>
-    openConnections(hostsOf(`${inject('postgresUrl')}${option}`), 1, 'test', limit)
+    openConnections(hostsOf(`${inject('postgresUrl')}${option}`), 1, 'test', {
+      ...limit,
+      timers: processTimers,
+    })
 
   test('a connection keeps its limits, and statements have names', async () => {
     const direct = opened('')

@@ -1,5 +1,4 @@
 /** The service's doors, put together as the app does, so that one endpoint can be replaced. */
-
 import { randomBytes } from 'node:crypto'
 import { pino } from 'pino'
 import { describeService } from '../../src/api.ts'

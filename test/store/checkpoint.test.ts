@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { prepareUpkeep } from '../../src/store/sqlite/engine/checkpoint.ts'
 import { openWriter } from '../../src/store/sqlite/engine/connection.ts'
+import { processTimers } from '../../src/timers.ts'
 import { temporaryDirectory } from '../harness.ts'
 
 test('the log is looked at after some rows, and at once for who waits for it', () => {
@@ -12,7 +13,7 @@ test('the log is looked at after some rows, and at once for who waits for it', (
   const path = join(directory, 'home.db')
   const db = openWriter(path)
   const file = openSync(path, 'r+')
-  const upkeep = prepareUpkeep(db, path, file)
+  const upkeep = prepareUpkeep(db, path, file, processTimers)
   db.exec('CREATE TABLE long (text TEXT)')
   const write = (rows: number) => {
     const insert = db.prepare('INSERT INTO long VALUES (zeroblob(100000))')

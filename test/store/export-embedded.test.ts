@@ -1,5 +1,4 @@
 /** How the embedded engine reads an export, in one process with everything else. */
-import { createHook } from 'node:async_hooks'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
@@ -7,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import type { Identity } from '../../src/store/port/home.ts'
 import { pathOf } from '../../src/store/sqlite/engine/connection.ts'
 import { openExport } from '../../src/store/sqlite/transfer/export.ts'
+import { processTimers } from '../../src/timers.ts'
 import { embedded, type TestDatabase } from '../harness.ts'
 import { openFixture, type StoredAgent, type StoreFixture } from './fixture.ts'
 
@@ -29,23 +29,12 @@ afterAll(() => fixture.close())
 
 const whole = (identity: Identity) => ({ identity, prefix: '', versions: undefined })
 
-/** Until it is asked how many there were: timers that exports set, and nothing beside them. */
-function watchTimers(): () => number {
-  let set = 0
-  const hook = createHook({
-    init: (_, type) => {
-      if (type === 'Timeout' && new Error().stack?.includes('/transfer/export.ts')) set++
-    },
-  }).enable()
-  return () => {
-    hook.disable()
-    return set
-  }
-}
-
 /** Memories of 1 KiB in each batch, and the turns of the event loop that pass after it. */
 async function readThrough(asked: () => number) {
-  const answer = openExport(pathOf(database.url), whole(stored.agent), { asked })
+  const waits: number[] = []
+  const pause = async (ms: number) => void waits.push(ms)
+  const timers = { ...processTimers, pause }
+  const answer = openExport(pathOf(database.url), whole(stored.agent), { asked, timers })
   if (answer.outcome !== 'export') throw new Error(`the export was ${answer.outcome}`)
   const sizes: number[] = []
   let turns = 0
@@ -55,11 +44,10 @@ async function readThrough(asked: () => number) {
     if (counting) setImmediate(count)
   }
   setImmediate(count)
-  const timers = watchTimers()
   for await (const batch of answer.memories) sizes.push(batch.length)
   counting = false
   answer.close()
-  return { sizes, turns, pauses: timers() }
+  return { sizes, turns, waits }
 }
 
 test('alone, it reads 32 KiB before each turn of the event loop', async () => {
@@ -70,11 +58,11 @@ test('alone, it reads 32 KiB before each turn of the event loop', async () => {
 
 test('while others ask, it reads 8 KiB and lets a millisecond pass', async () => {
   let asked = 0
-  const { sizes, pauses } = await readThrough(() => asked++)
+  const { sizes, waits } = await readThrough(() => asked++)
   expect(sizes).toEqual([...Array(12).fill(8), 4])
   // One after each of the twelve, and none while it is alone.
-  expect(pauses).toBe(12)
-  expect((await readThrough(() => 7)).pauses).toBe(0)
+  expect(waits).toEqual(Array(12).fill(1))
+  expect((await readThrough(() => 7)).waits).toEqual([])
 })
 
 test('it hurries again once nobody asks', async () => {
@@ -88,7 +76,10 @@ test('a last batch that is full is not followed by an empty one', async () => {
   const { agent } = await fixture.agent()
   const text = 'x'.repeat(8 * KIB - 2)
   await fixture.write(agent, { text })
-  const answer = openExport(pathOf(database.url), whole(agent), { asked: () => asked++ })
+  const answer = openExport(pathOf(database.url), whole(agent), {
+    asked: () => asked++,
+    timers: processTimers,
+  })
   if (answer.outcome !== 'export') throw new Error(`the export was ${answer.outcome}`)
   const batches = await Array.fromAsync(answer.memories)
   answer.close()
@@ -97,6 +88,7 @@ test('a last batch that is full is not followed by an empty one', async () => {
 
 describe('the connection of an export', () => {
   const nobody = () => 0
+  const timers = processTimers
 
   /** How many connections the work closes. */
   function closedBy(work: () => void): number {
@@ -110,7 +102,7 @@ describe('the connection of an export', () => {
   }
 
   test('is closed once, however often its reader says so', () => {
-    const answer = openExport(pathOf(database.url), whole(stored.agent), { asked: nobody })
+    const answer = openExport(pathOf(database.url), whole(stored.agent), { asked: nobody, timers })
     const leave = () => {
       if (answer.outcome === 'export') answer.close()
     }
@@ -120,7 +112,7 @@ describe('the connection of an export', () => {
   test('is closed when the export is refused', () => {
     const stranger = { ...stored.agent, tokenHash: 'unknown' }
     const refuse = () => {
-      expect(openExport(pathOf(database.url), whole(stranger), { asked: nobody })).toEqual({
+      expect(openExport(pathOf(database.url), whole(stranger), { asked: nobody, timers })).toEqual({
         outcome: 'revoked',
       })
     }
@@ -131,7 +123,7 @@ describe('the connection of an export', () => {
     const path = join(await database.directory(), 'other.db')
     writeFileSync(path, 'This is no database, and long enough to be seen as none. '.repeat(100))
     const fail = () => {
-      expect(() => openExport(path, whole(stored.agent), { asked: nobody })).toThrow(
+      expect(() => openExport(path, whole(stored.agent), { asked: nobody, timers })).toThrow(
         'not a database',
       )
     }

@@ -1,6 +1,7 @@
 /** Whatever a release wrote, every later one opens and gives back. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { verifyDatabase } from '../../src/store/at-rest.ts'
+import { processTimers } from '../../src/timers.ts'
 import type { BornAgent, Keeping } from '../fixtures/fill.ts'
 import { released } from '../fixtures/released.ts'
 import {
@@ -225,7 +226,7 @@ describe.each(released)('a database of $name', ({ life, fresh, name }) => {
   })
 
   test('and all of it is found whole', async () => {
-    const { faults } = await verifyDatabase(url.replace(/^sqlite:/, ''), () => {})
+    const { faults } = await verifyDatabase(url.replace(/^sqlite:/, ''), processTimers, () => {})
     expect(faults).toEqual([])
   })
 })

@@ -5,6 +5,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { expect, onTestFinished, test } from 'vitest'
 import { prepareUpkeep } from '../../src/store/sqlite/engine/checkpoint.ts'
 import { openWriter } from '../../src/store/sqlite/engine/connection.ts'
+import { processTimers } from '../../src/timers.ts'
 import { embedded, type TestDatabase, temporaryDirectory } from '../harness.ts'
 import { bytesIn, contentIn, contentOf, found, newMark } from './erasing.ts'
 import { NOON, openFixture, type StoreFixture } from './fixture.ts'
@@ -111,7 +112,7 @@ test('pages that are used again between two slices keep what was written there',
   const marks = leaveResidue(directory)
   const db = openWriter(at(directory))
   const file = openSync(at(directory), 'r+')
-  const upkeep = prepareUpkeep(db, at(directory), file)
+  const upkeep = prepareUpkeep(db, at(directory), file, processTimers)
   db.exec('CREATE TABLE kept (n INTEGER PRIMARY KEY, text TEXT)')
   const insert = db.prepare('INSERT INTO kept (text) VALUES (?)')
   const written: string[] = []

@@ -7,6 +7,7 @@ import {
   unprepared,
 } from '../../src/store/postgres/engine/connections.ts'
 import { hostsOf } from '../../src/store/postgres/engine/hosts.ts'
+import { processTimers } from '../../src/timers.ts'
 import { cloneDatabase, type Database } from '../postgres/databases.ts'
 import { NOON } from '../store/fixture.ts'
 import { unbounded } from '../unbounded.ts'
@@ -22,6 +23,7 @@ beforeAll(async () => {
   database = await cloneDatabase(inject('postgresUrl'), inject('postgresTemplate'))
   await (await openStore(database.url, NOON, unbounded)).close()
   connections = openConnections(hostsOf(database.url), 1, 'agent-home test', {
+    timers: processTimers,
     statementMs: PATIENCE_MS,
   })
 })

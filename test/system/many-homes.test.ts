@@ -6,6 +6,7 @@
  */
 import { afterAll, expect, inject, test } from 'vitest'
 import { verifyDatabase } from '../../src/store/at-rest.ts'
+import { processTimers } from '../../src/timers.ts'
 import { hunted, tell } from '../effort.ts'
 import { inGroups } from '../harness.ts'
 import { pick } from '../history/choose.ts'
@@ -119,7 +120,7 @@ test(`${KILLS} kills under the load of ${HOMES} homes lose nothing that was answ
   })
   await tell(`${HOMES} homes, ${KILLS} kills, ${pooler.name}`, () => ({ ...told, saved: saved() }))
   expect(faults.flat()).toEqual([])
-  const verified = await verifyDatabase(url, () => {})
+  const verified = await verifyDatabase(url, processTimers, () => {})
   expect(verified.faults).toEqual([])
   expect(verified.counts).toMatchObject({ agents: HOMES })
 })

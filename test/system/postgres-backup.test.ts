@@ -6,6 +6,7 @@ import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, expect, inject, test } from 'vitest'
 import { verifyDatabase } from '../../src/store/at-rest.ts'
+import { processTimers } from '../../src/timers.ts'
 import { databaseDirectory } from '../files.ts'
 import {
   accountBesideRoot,
@@ -96,7 +97,7 @@ test('a moment under load is recovered from a base backup and the archived log',
 
   const target = { ...places, '2026-11-25 16:00:00+00': moment?.at ?? '' }
   const recovered = kept(await server.recovered(base, settingsIn(1, target)))
-  const verified = await verifyDatabase(recovered.url('postgres'), () => {})
+  const verified = await verifyDatabase(recovered.url('postgres'), processTimers, () => {})
   expect(verified.faults).toEqual([])
   expect(verified.counts.events).toBeGreaterThan(100)
   const again = await startNode(recovered.url('postgres'))
@@ -154,7 +155,7 @@ test('the commands of the guide dump, restore and verify', async () => {
   await archived(server)
   const [restore = ''] = settingsIn(1, places)
   const recovered = kept(await server.recovered(join(directory, 'base'), [restore]))
-  expect((await verifyDatabase(recovered.url('home'), () => {})).faults).toEqual([])
+  expect((await verifyDatabase(recovered.url('home'), processTimers, () => {})).faults).toEqual([])
   const again = await startNode(recovered.url('home'))
   expect((await readMemory(again.url, tokens.token, 'k')).memory.text).toBe('archived')
 })

@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { loadConfig } from '../../config.ts'
 import { copyDatabase, verifyDatabase } from '../../store/at-rest.ts'
+import { processTimers } from '../../timers.ts'
 import type { Given, Report } from '../command.ts'
 import { EXIT } from '../exit-codes.ts'
 import { Failure } from '../failure.ts'
@@ -29,8 +30,8 @@ const copyingOn =
 async function backUp(file: string, terminal: Terminal): Promise<Report> {
   const { DATABASE_URL } = loadConfig()
   return withTemporary(file, terminal, async (temporary) => {
-    const source = await copyDatabase(DATABASE_URL, temporary, copyingOn(terminal))
-    const verified = await verifyDatabase(temporary, checkingOn(terminal))
+    const source = await copyDatabase(DATABASE_URL, temporary, copyingOn(terminal), processTimers)
+    const verified = await verifyDatabase(temporary, processTimers, checkingOn(terminal))
     const { faults, bytes, checks } = verified
     const to = faults.length > 0 ? `${file}.faulty` : file
     rename(temporary, to)

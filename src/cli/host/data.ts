@@ -9,6 +9,7 @@ import { hashToken, TOKEN_BYTES, tokenFrom } from '../../pipeline/tokens.ts'
 import { openHost } from '../../store/open.ts'
 import { OutcomeUnknown } from '../../store/port/errors.ts'
 import type { EntrySummary, Host, ResetAnswer } from '../../store/port/host.ts'
+import { processTimers } from '../../timers.ts'
 import type { Given, Report } from '../command.ts'
 import { missing, usage } from '../failure.ts'
 import { wholeNumber } from '../numbers.ts'
@@ -17,7 +18,10 @@ import { table, timeOf } from '../table.ts'
 /** Open while the work runs. Throws StoreRefused, ConfigError, or StoreUnavailable. */
 async function onHost<T>(work: (host: Host) => Promise<T>): Promise<T> {
   const config = loadConfig()
-  const host = await openHost(config.DATABASE_URL, Date.now(), boundsOf(config))
+  const host = await openHost(config.DATABASE_URL, Date.now(), {
+    ...boundsOf(config),
+    timers: processTimers,
+  })
   try {
     return await work(host)
   } finally {

@@ -4,6 +4,7 @@ import { createServer } from 'node:net'
 import { addressOfService, type Config, ConfigError, loadConfig } from '../../config.ts'
 import { examine } from '../../store/at-rest.ts'
 import type { Finding } from '../../store/port/rest.ts'
+import { processTimers } from '../../timers.ts'
 import { VERSION } from '../../version.ts'
 import { advice } from '../advice.ts'
 import type { Report } from '../command.ts'
@@ -36,7 +37,12 @@ function saysOf(error: unknown): string {
 async function data({ DATABASE_URL, DISK_RESERVE }: Config): Promise<Finding[]> {
   try {
     const now = Date.now()
-    return await examine({ databaseUrl: DATABASE_URL, diskReserve: DISK_RESERVE, now })
+    return await examine({
+      databaseUrl: DATABASE_URL,
+      diskReserve: DISK_RESERVE,
+      now,
+      timers: processTimers,
+    })
   } catch (error) {
     return [{ about: 'database', state: 'wrong', says: saysOf(error) }]
   }

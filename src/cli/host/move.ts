@@ -1,7 +1,7 @@
 /** `agent-home move`: moves all data from SQLite to PostgreSQL, or back. */
-
 import type { Moved } from '../../store/move/digests.ts'
 import { move } from '../../store/move/move.ts'
+import { processTimers } from '../../timers.ts'
 import type { Given, Report } from '../command.ts'
 import type { Terminal } from '../terminal.ts'
 
@@ -20,7 +20,7 @@ export async function moveCommand(
   { options: { from = '', to = '' } }: Given,
   terminal: Terminal,
 ): Promise<Report> {
-  const moved = await move(from, to, Date.now(), progressOn(terminal))
+  const moved = await move(from, to, Date.now(), processTimers, progressOn(terminal))
   const text = `Moved. Row counts and digests are equal on both sides:
 ${moved.map(lineOf).join('')}Start the service with the new DATABASE_URL. Every token stays valid.
 `

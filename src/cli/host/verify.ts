@@ -1,9 +1,9 @@
 /** `agent-home verify`: verifies a database file, a database of PostgreSQL, or an export with history. */
 import { closeSync, existsSync, openSync, readFileSync, readSync } from 'node:fs'
 import { type ExportFault, type VerifiedExport, verifyExport } from 'agent-home-client'
-
 import { nameOf, verifyDatabase } from '../../store/at-rest.ts'
 import type { Verified, Violation } from '../../store/port/rest.ts'
+import { processTimers } from '../../timers.ts'
 import type { Given, Report } from '../command.ts'
 import { EXIT } from '../exit-codes.ts'
 import { Failure } from '../failure.ts'
@@ -120,7 +120,7 @@ export async function verifyCommand(
   terminal: Terminal,
 ): Promise<Report> {
   if (isExport(file)) return verifyExportFile(file, terminal)
-  const verified = await verifyDatabase(file, checkingOn(terminal))
+  const verified = await verifyDatabase(file, processTimers, checkingOn(terminal))
   const exit = verified.faults.length > 0 ? EXIT.failed : EXIT.done
   const name = nameOf(file)
   return { value: { file: name, ...verified }, text: verifiedText(name, verified), exit }

@@ -5,6 +5,7 @@
  */
 import { existsSync } from 'node:fs'
 import type { DatabaseSync } from 'node:sqlite'
+import type { Timers } from '../../timers.ts'
 import { StoreRefused } from '../port/errors.ts'
 import { explaining } from '../postgres/engine/checks.ts'
 import {
@@ -125,11 +126,11 @@ const copyAll = (source: DatabaseSync, progress: Progress) => async (ask: Ask) =
 }
 
 /** Migrates the source, and holds its lock while it is read. */
-function openSource(databaseUrl: string, now: number) {
+function openSource(databaseUrl: string, now: number, timers: Timers) {
   const named = pathOf(databaseUrl)
   if (!existsSync(named)) throw new StoreRefused(`There is no database at ${named}.`)
   const path = databaseFile(named)
-  const lock = holdDatabase(path, now)
+  const lock = holdDatabase(path, now, timers)
   const source = openReader(path)
   if (!isOfThisProgram(source)) {
     source.close()
@@ -145,22 +146,23 @@ function openSource(databaseUrl: string, now: number) {
   }
 }
 
-async function openTarget(databaseUrl: string): Promise<Connections> {
+async function openTarget(databaseUrl: string, timers: Timers): Promise<Connections> {
   const hosts = hostsOf(databaseUrl)
-  await explaining(databaseUrl, () => prepareServer(hosts, () => {}))
-  return openConnections(hosts, 1, 'agent-home move', { statementMs: BATCH_MS })
+  await explaining(databaseUrl, () => prepareServer(hosts, timers, () => {}))
+  return openConnections(hosts, 1, 'agent-home move', { timers, statementMs: BATCH_MS })
 }
 
 async function moveToPostgres(
   from: string,
   to: string,
   now: number,
+  timers: Timers,
   progress: Progress,
 ): Promise<Moved[]> {
-  const { source, close } = openSource(from, now)
+  const { source, close } = openSource(from, now, timers)
   try {
     refuseUnknownTables(source)
-    const target = await openTarget(to)
+    const target = await openTarget(to, timers)
     try {
       return await target.transact(copyAll(source, progress))
     } finally {
@@ -182,10 +184,11 @@ export async function move(
   from: string,
   to: string,
   now: number,
+  timers: Timers,
   progress: Progress,
 ): Promise<Moved[]> {
-  if (isSqlite(from) && isPostgres(to)) return moveToPostgres(from, to, now, progress)
-  if (isPostgres(from) && isSqlite(to)) return moveToSqlite(from, to, now, progress)
+  if (isSqlite(from) && isPostgres(to)) return moveToPostgres(from, to, now, timers, progress)
+  if (isPostgres(from) && isSqlite(to)) return moveToSqlite(from, to, now, timers, progress)
   throw new StoreRefused(
     'A move is from sqlite:… to postgres://…, or from postgres://… to sqlite:…. Between two of one kind, use a backup.',
   )

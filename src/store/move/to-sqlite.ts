@@ -3,6 +3,7 @@
  * other way would read it (tables.ts), counted and compared before the commit.
  */
 import type { DatabaseSync, SQLInputValue } from 'node:sqlite'
+import type { Timers } from '../../timers.ts'
 import { StoreRefused } from '../port/errors.ts'
 import { OPERATIONS } from '../port/keeping/memories.ts'
 import { explaining } from '../postgres/engine/checks.ts'
@@ -285,12 +286,12 @@ async function refuseUnusable(ask: Ask, place: string): Promise<void> {
   throw new StoreRefused(`${place} was changed by a newer program, which alone can move it.`)
 }
 
-const openSource = (from: string) =>
-  openConnections(hostsOf(from), 1, 'agent-home move', { statementMs: 0 })
+const openSource = (from: string, timers: Timers) =>
+  openConnections(hostsOf(from), 1, 'agent-home move', { timers, statementMs: 0 })
 
 /** Migrates it, as a start would. */
-async function prepareSource(from: string): Promise<void> {
-  const source = openSource(from)
+async function prepareSource(from: string, timers: Timers): Promise<void> {
+  const source = openSource(from, timers)
   try {
     const [table] = await source.read(ours)
     if (!table?.there)
@@ -298,12 +299,17 @@ async function prepareSource(from: string): Promise<void> {
   } finally {
     await source.close()
   }
-  await prepareServer(hostsOf(from), () => {})
+  await prepareServer(hostsOf(from), timers, () => {})
 }
 
 /** One snapshot, so that all tables are of the same moment. */
-async function copyFrom(from: string, db: DatabaseSync, progress: Progress): Promise<Moved[]> {
-  const source = openSource(from)
+async function copyFrom(
+  from: string,
+  db: DatabaseSync,
+  timers: Timers,
+  progress: Progress,
+): Promise<Moved[]> {
+  const source = openSource(from, timers)
   const session = await source.acquire()
   try {
     await session.begin(SNAPSHOT)
@@ -320,14 +326,15 @@ export async function moveToSqlite(
   from: string,
   to: string,
   now: number,
+  timers: Timers,
   progress: Progress,
 ): Promise<Moved[]> {
-  await explaining(from, () => prepareSource(from))
+  await explaining(from, () => prepareSource(from, timers))
   const path = databaseFile(pathOf(to))
-  const lock = holdDatabase(path, now)
+  const lock = holdDatabase(path, now, timers)
   const db = openWriter(path)
   try {
-    return await explaining(from, () => copyFrom(from, db, progress))
+    return await explaining(from, () => copyFrom(from, db, timers, progress))
   } finally {
     db.close()
     lock.release()

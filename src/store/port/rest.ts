@@ -1,4 +1,5 @@
 /** Checks of data at rest. */
+import type { Timers } from '../../timers.ts'
 
 /** An invariant that does not hold. */
 export interface Violation {
@@ -44,4 +45,5 @@ export interface Examined {
   readonly diskReserve: number
   /** The current time in milliseconds since the epoch. */
   readonly now: number
+  readonly timers: Timers
 }

@@ -6,6 +6,7 @@
  * answer throws `StoreUnavailable`, and has changed nothing unless it is an `OutcomeUnknown`. Any
  * write can throw `StorageFull`.
  */
+import type { Timers } from '../../timers.ts'
 import type { StoreRefused } from './errors.ts'
 import type { GatewayStore } from './gateway.ts'
 import type { HomeStore } from './home.ts'
@@ -60,7 +61,8 @@ export interface HomeBounds {
  */
 export type Progress = (done: number, of: number, isWriting?: boolean) => void
 
-export interface StoreOptions {
+/** A thread is told them, too. */
+export interface StoreBounds {
   readonly home: HomeBounds
   /** Limits of each feed, beyond which its oldest entries are removed; 0: unlimited. */
   readonly feed: FeedBounds
@@ -71,6 +73,10 @@ export interface StoreOptions {
    * posts throw StorageFull. 0: none. Ignored if the engine cannot see the file system.
    */
   readonly diskReserve: number
+}
+
+export interface StoreOptions extends StoreBounds {
+  readonly timers: Timers
 }
 
 /**

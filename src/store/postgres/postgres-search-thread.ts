@@ -1,5 +1,6 @@
 /** The search thread, with connections of its own. */
 import { workerData } from 'node:worker_threads'
+import { processTimers } from '../../timers.ts'
 import { answerSearches } from '../search/answering.ts'
 import { SLICE } from '../search/indexes.ts'
 import { vectorReads } from '../verbs/kept-vectors.ts'
@@ -19,7 +20,9 @@ export interface SearchThreadData {
 const CONNECTIONS = 2
 
 const { databaseUrl, cacheBytes, sharded } = workerData as SearchThreadData
-const connections = openConnections(hostsOf(databaseUrl), CONNECTIONS, 'agent-home search')
+const connections = openConnections(hostsOf(databaseUrl), CONNECTIONS, 'agent-home search', {
+  timers: processTimers,
+})
 const { listMemories, readMemory } = memoryReads(connections, sharded)
 
 answerSearches({

@@ -1,5 +1,6 @@
 /** The PostgreSQL engine: any number of nodes on one database. */
 import { createKeyedQueue } from '../../keyed-queue.ts'
+import type { Timers } from '../../timers.ts'
 import { comparing } from '../comparing.ts'
 import type { HomeStore, Identity } from '../port/home.ts'
 import type { HostStore } from '../port/host.ts'
@@ -68,17 +69,17 @@ const SLICE_CONNECTIONS = 4
 /** The gateway has its own pool, so that it cannot delay the home. */
 const GATEWAY_CONNECTIONS = 4
 
-function openPools(hosts: Hosts) {
+function openPools(hosts: Hosts, timers: Timers) {
   let commits = 0
   const committed = () => {
     commits++
   }
   const most = Number(hosts.option('pool_max') ?? CONNECTIONS)
   const pools = {
-    hot: openConnections(hosts, most, 'agent-home', { committed }),
-    exports: openConnections(hosts, EXPORT_CONNECTIONS, 'agent-home export'),
-    slices: openConnections(hosts, SLICE_CONNECTIONS, 'agent-home slices'),
-    gateway: openConnections(hosts, GATEWAY_CONNECTIONS, 'agent-home gateway'),
+    hot: openConnections(hosts, most, 'agent-home', { timers, committed }),
+    exports: openConnections(hosts, EXPORT_CONNECTIONS, 'agent-home export', { timers }),
+    slices: openConnections(hosts, SLICE_CONNECTIONS, 'agent-home slices', { timers }),
+    gateway: openConnections(hosts, GATEWAY_CONNECTIONS, 'agent-home gateway', { timers }),
   }
   return { pools, committed, commits: () => commits }
 }
@@ -89,19 +90,22 @@ export async function openPostgres(
   options: StoreOptions,
   progress: Progress,
 ): Promise<Store> {
+  const { timers } = options
   const location = locationOf(databaseUrl)
   const hosts = hostsOf(databaseUrl)
-  const { warnings, isNew } = await explaining(databaseUrl, () => prepareServer(hosts, progress))
-  const { pools, committed, commits } = openPools(hosts)
+  const { warnings, isNew } = await explaining(databaseUrl, () =>
+    prepareServer(hosts, timers, progress),
+  )
+  const { pools, committed, commits } = openPools(hosts, timers)
   const { hot, exports, slices, gateway } = pools
   const sharded = await isSharded(hot.read)
   const entering = sharded ? enterTokens : async () => {}
   const reading = readVerbs(hot, readsOfLog)
   const logEvent = logEvents(options.home.events, sharded)
   const writing = writeVerbs(hot, tokenWrites(logEvent), entering)
-  const known = rememberIdentities(() => performance.now())
+  const known = rememberIdentities(timers.stopwatch)
   const searcher = searcherOf(databaseUrl, options, sharded)
-  const schema = watchSchema(hot.read)
+  const schema = watchSchema(hot.read, timers)
   await finishLeft(slices, committed)
   return {
     location,
@@ -148,14 +152,17 @@ async function finishLeft(slices: Connections, committed: () => void): Promise<v
 
 const searcherOf = (
   databaseUrl: string,
-  { searchCache }: StoreOptions,
+  { searchCache, timers }: StoreOptions,
   sharded: boolean,
 ): Searcher =>
-  startSearcher({
-    name: 'postgres-search-thread',
-    beside: import.meta.url,
-    workerData: { databaseUrl, cacheBytes: searchCache, sharded },
-  })
+  startSearcher(
+    {
+      name: 'postgres-search-thread',
+      beside: import.meta.url,
+      workerData: { databaseUrl, cacheBytes: searchCache, sharded },
+    },
+    timers,
+  )
 
 function keepingVerbs(
   hot: Connections,

@@ -2,6 +2,7 @@
  * Verifies a live database: every check reads the same snapshot, in one read-only transaction without
  * limits of time, so it works through a transaction pooler too.
  */
+import type { Timers } from '../../timers.ts'
 import { StoreRefused } from '../port/errors.ts'
 import type { Checking, Verified, Violation } from '../port/rest.ts'
 import { checkContents, gatherFaults, type HomeRow, type LogRow, PINNED } from '../rest/contents.ts'
@@ -272,11 +273,17 @@ async function verify(ask: Ask, place: string, checking: Checking): Promise<Veri
 /** Throws StoreRefused: not a database of ours, or a newer schema, or out of reach. */
 export const verifyServer = (
   databaseUrl: string,
+  timers: Timers,
   checking: Checking = () => {},
-): Promise<Verified> => explaining(databaseUrl, () => verifyAt(databaseUrl, checking))
+): Promise<Verified> => explaining(databaseUrl, () => verifyAt(databaseUrl, timers, checking))
 
-async function verifyAt(databaseUrl: string, checking: Checking): Promise<Verified> {
+async function verifyAt(
+  databaseUrl: string,
+  timers: Timers,
+  checking: Checking,
+): Promise<Verified> {
   const connections = openConnections(hostsOf(databaseUrl), 1, 'agent-home verify', {
+    timers,
     statementMs: 0,
   })
   try {

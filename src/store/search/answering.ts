@@ -2,9 +2,9 @@
  * Answers searches in their thread, interleaved: each with a current index, its ranking, and a page
  * of the results.
  */
-import { setImmediate as turn } from 'node:timers/promises'
 import { parentPort } from 'node:worker_threads'
 import { distance } from 'fastest-levenshtein'
+import { nextTurn as turn } from '../../turns.ts'
 import { StoreUnavailable } from '../port/errors.ts'
 import type { Identity } from '../port/home.ts'
 import type { SearchAnswer, SearchCursor, SearchHit, SearchQuery } from '../port/keeping/search.ts'

@@ -1,4 +1,5 @@
 /** Sends searches to their own thread, so that they delay nobody. */
+import type { Timers } from '../../timers.ts'
 import { StoreUnavailable } from '../port/errors.ts'
 import type { SearchAnswer, SearchStore } from '../port/keeping/search.ts'
 import { keepThread, type ThreadFile } from '../thread.ts'
@@ -19,17 +20,17 @@ export interface Searcher {
 }
 
 /** The thread starts with the first search, unless it was prepared. */
-export function startSearcher(file: ThreadFile, idleMs = IDLE_MS): Searcher {
+export function startSearcher(file: ThreadFile, { after }: Timers): Searcher {
   const asked = new Map<number, PromiseWithResolvers<SearchAnswer | undefined>>()
   let messages = 0
-  let idle: NodeJS.Timeout | undefined
+  let cancelRenewal = () => {}
 
   function settle({ id, answer, error, unavailable }: SearchReply): void {
     const waiting = asked.get(id)
     asked.delete(id)
     if (error === undefined) waiting?.resolve(answer)
     else waiting?.reject(unavailable ? noAnswer(error) : error)
-    if (asked.size === 0) idle = setTimeout(thread.renew, idleMs).unref()
+    if (asked.size === 0) cancelRenewal = after(IDLE_MS, thread.renew)
   }
 
   const thread = keepThread<SearchMessage | null, SearchReply>(file, {
@@ -41,7 +42,7 @@ export function startSearcher(file: ThreadFile, idleMs = IDLE_MS): Searcher {
   })
 
   function send(message: Omit<SearchMessage, 'id'>): Promise<SearchAnswer | undefined> {
-    clearTimeout(idle)
+    cancelRenewal()
     const id = ++messages
     thread.post({ ...message, id })
     const waiting = Promise.withResolvers<SearchAnswer | undefined>()
@@ -61,7 +62,7 @@ export function startSearcher(file: ThreadFile, idleMs = IDLE_MS): Searcher {
       if (thread.isRunning()) await send({ forget: agentId }).catch(() => {})
     },
     async close() {
-      clearTimeout(idle)
+      cancelRenewal()
       await thread.close()
     },
   }

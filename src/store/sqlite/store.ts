@@ -32,7 +32,7 @@ import { importVerb } from './transfer/stage.ts'
 const NO_ROOM =
   'Less than DISK_RESERVE is free where the data lies: births and the gateway take nothing.'
 
-function openParts(path: string, { file }: Held, options: StoreOptions) {
+function openParts(path: string, { file }: Held, { timers, ...options }: StoreOptions) {
   const db = mapped(openReader(path))
   const known = rememberIdentities()
   const { identify, refuse } = prepareIdentify(db, known.remember)
@@ -40,6 +40,7 @@ function openParts(path: string, { file }: Held, options: StoreOptions) {
   const grouped = groupReads(db)
   return {
     path,
+    timers,
     versions: options.home.versions,
     known,
     identify,
@@ -56,18 +57,22 @@ function openParts(path: string, { file }: Held, options: StoreOptions) {
     reads: readVerbs(db, allReads(eventStatements, versionStatements), grouped.read),
     space: keepReserve(options.diskReserve, {
       freeBytes: () => freeBytesFor(path),
-      stopwatch: () => performance.now(),
+      stopwatch: timers.stopwatch,
     }),
     writer,
     longReads: boundLog(db, {
       rest: () => writer.submit('rest'),
       clean: () => writer.clean(),
+      timers,
     }),
-    searcher: startSearcher({
-      name: 'search-thread',
-      beside: import.meta.url,
-      workerData: { path, cacheBytes: options.searchCache },
-    }),
+    searcher: startSearcher(
+      {
+        name: 'search-thread',
+        beside: import.meta.url,
+        workerData: { path, cacheBytes: options.searchCache },
+      },
+      timers,
+    ),
     closeReader: () => db.close(),
   }
 }
@@ -129,7 +134,7 @@ const sharedVerbs = ({ known, reads, writer: { submit } }: Parts) => ({
 type Shared = keyof ReturnType<typeof sharedVerbs>
 
 function homeVerbs(parts: Parts): Omit<HomeStore, Exclude<Shared, 'bear'>> {
-  const { known, longReads, read, space, writer } = parts
+  const { known, longReads, read, space, timers, writer } = parts
   const asked = () => parts.asked() + writer.submitted()
   const eraseAgent = eraseAgentVerb(writer, known.forget)
   const keeping = keepingVerbs(parts)
@@ -145,7 +150,7 @@ function homeVerbs(parts: Parts): Omit<HomeStore, Exclude<Shared, 'bear'>> {
     exportMemories(identity, prefix = '', history = false) {
       const wanted = { identity, prefix, versions: history ? parts.versions : undefined }
       return whileLetIn(longReads, identity, (signal) =>
-        read(() => openExport(parts.path, wanted, { asked, signal })),
+        read(() => openExport(parts.path, wanted, { asked, signal, timers })),
       )
     },
     countErasures: (identity) => read(() => parts.countErasures(identity)),
@@ -175,7 +180,7 @@ export async function openSqlite(
   progress: Progress = () => {},
 ): Promise<Store> {
   const path = databaseFile(pathOf(databaseUrl))
-  const held = holdDatabase(path, now, progress)
+  const held = holdDatabase(path, now, options.timers, progress)
   const parts = openParts(path, held, options)
   const { closeReader, searcher, space, writer } = parts
   const shared = {
@@ -184,7 +189,7 @@ export async function openSqlite(
   }
   const control = await listenToHost(path, shared)
   // An erasure tries again, and says so if it cannot.
-  if (!held.isClean) cleanAll(writer).catch(() => {})
+  if (!held.isClean) cleanAll({ ...writer, timers: options.timers }).catch(() => {})
   return {
     location: path,
     isNew: held.isNew,

@@ -1,5 +1,4 @@
 /** Searches are shared by client address: a stranger's second agent is not a second stranger. */
-
 import { setImmediate as turnOfTheLoop } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import {

@@ -9,6 +9,7 @@ import { openConnections, unprepared } from '../../../src/store/postgres/engine/
 import { hostsOf } from '../../../src/store/postgres/engine/hosts.ts'
 import * as onPostgres from '../../../src/store/postgres/verify-server.ts'
 import * as onSqlite from '../../../src/store/sqlite/rest/verify.ts'
+import { processTimers } from '../../../src/timers.ts'
 import {
   type Born,
   type Engine,
@@ -141,7 +142,9 @@ async function onServer(live: (place: string) => Promise<void>): Promise<Lived> 
       return copy.url
     },
     async begin() {
-      const connections = openConnections(hostsOf(database.url), 1, 'test')
+      const connections = openConnections(hostsOf(database.url), 1, 'test', {
+        timers: processTimers,
+      })
       const session = await connections.acquire()
       await session.begin()
       return {

@@ -11,6 +11,7 @@ import type { Verified } from '../../../src/store/port/rest.ts'
 import * as onPostgres from '../../../src/store/postgres/verify-server.ts'
 import { openWriter } from '../../../src/store/sqlite/engine/connection.ts'
 import * as onSqlite from '../../../src/store/sqlite/rest/verify.ts'
+import { processTimers } from '../../../src/timers.ts'
 import { released } from '../../fixtures/released.ts'
 import { embedded, engines } from '../../harness.ts'
 import { at } from '../../postgres/databases.ts'
@@ -19,7 +20,7 @@ import { NOON } from '../fixture.ts'
 import { liveThroughAll } from './everything.ts'
 import { type Lived, liveOn, type Row } from './lived.ts'
 
-const verify = (place: string): Promise<Verified> => verifyDatabase(place, () => {})
+const verify = (place: string): Promise<Verified> => verifyDatabase(place, processTimers, () => {})
 
 const sentences = async (place: string): Promise<string[]> =>
   (await verify(place)).faults.map(({ fault }) => fault)
@@ -347,7 +348,9 @@ describe.each(engines)('on $name', (on) => {
 
   test('a database in which all was done is as it was promised', async () => {
     const told: [number, number][] = []
-    const found = await verifyDatabase(lived.place, (done, of) => told.push([done, of]))
+    const found = await verifyDatabase(lived.place, processTimers, (done, of) =>
+      told.push([done, of]),
+    )
     expect(found.faults).toEqual([])
     expect(found.counts).toMatchObject({ accounts: 1, agents: 2, memories: 10, entries: 3 })
     expect(found.checks).toBeGreaterThan(20)
@@ -624,7 +627,7 @@ describe.each(engines.slice(1))('a live database', (engine) => {
     for (const life of [undefined, liveThroughAll]) {
       const file = await liveOn(embedded, life)
       const target = await engine.fresh()
-      await move(`sqlite:${file.place}`, target.url, NOON, () => {})
+      await move(`sqlite:${file.place}`, target.url, NOON, processTimers, () => {})
       const { faults, counts, unproven } = await verify(file.place)
       expect(await verify(target.url)).toMatchObject({ faults, counts, unproven })
       expect(faults).toEqual([])
@@ -636,7 +639,7 @@ describe.each(engines.slice(1))('a live database', (engine) => {
     const client = new pg.Client({ connectionString: lived.place })
     await client.connect()
     let changing: Promise<unknown> | undefined
-    const { faults } = await verifyDatabase(lived.place, () => {
+    const { faults } = await verifyDatabase(lived.place, processTimers, () => {
       changing ??= client.query('UPDATE homes SET memories = memories + 1')
     })
     await changing

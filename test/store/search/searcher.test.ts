@@ -10,16 +10,18 @@ import type { Store } from '../../../src/store/port/store.ts'
 import { type Searcher, startSearcher } from '../../../src/store/search/searcher.ts'
 import { openSqlite } from '../../../src/store/sqlite/store.ts'
 import { temporaryDirectory } from '../../harness.ts'
+import { type ManualTimers, manualTimers } from '../../manual-timers.ts'
 import { unbounded } from '../../unbounded.ts'
 import { newBirth, newWrite, noLimits } from '../fixture.ts'
 
 const query = { q: 'step', prefix: '', limit: 10 }
-const IDLE_MS = 5
+const IDLE_MS = 600_000
 
 let directory: string
 let store: Store
 let agent: Identity
 let searcher: Searcher
+let manual: ManualTimers
 const started: Worker[] = []
 const keep = (worker: Worker) => void started.push(worker)
 
@@ -40,7 +42,8 @@ beforeEach(async () => {
   process.on('worker', keep)
   const beside = import.meta.resolve('../../../src/store/sqlite/store.ts')
   const workerData = { path, cacheBytes: 1_048_576 }
-  searcher = startSearcher({ name: 'search-thread', beside, workerData }, IDLE_MS)
+  manual = manualTimers()
+  searcher = startSearcher({ name: 'search-thread', beside, workerData }, manual.timers)
 })
 
 afterEach(async () => {
@@ -53,7 +56,10 @@ afterEach(async () => {
 test('nothing runs before the first search, and another thread once it is idle', async () => {
   expect(started).toHaveLength(0)
   expect(await searcher.search(agent, query)).toMatchObject({ hits: [{ key: 'plan' }] })
+  manual.pass(IDLE_MS - 1)
+  expect(started).toHaveLength(1)
   const [thread] = started
+  manual.pass(1)
   if (thread) await once(thread, 'exit')
   expect(started).toHaveLength(2)
   expect(await searcher.search(agent, query)).toMatchObject({ hits: [{ key: 'plan' }] })

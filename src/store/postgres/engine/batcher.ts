@@ -2,6 +2,7 @@
  * Batches calls: those of one event loop turn, and those made while the maximum number of batches
  * was running. A single call does not wait.
  */
+import { inNextTurn } from '../../../turns.ts'
 
 interface Waiting<Question, Answer> {
   readonly question: Question
@@ -56,6 +57,6 @@ export function together<Question, Answer>(
       waiting.push({ question, resolve, reject })
       if (turning) return
       turning = true
-      setImmediate(next)
+      inNextTurn(next)
     })
 }

@@ -225,9 +225,9 @@ async function checkDatabase(ask: Ask, now: number): Promise<Finding[]> {
   ]
 }
 
-export function examineServer({ databaseUrl, now }: Examined): Promise<Finding[]> {
+export function examineServer({ databaseUrl, now, timers }: Examined): Promise<Finding[]> {
   return explaining(databaseUrl, async () => {
-    const connections = openConnections(hostsOf(databaseUrl), 1, 'agent-home doctor')
+    const connections = openConnections(hostsOf(databaseUrl), 1, 'agent-home doctor', { timers })
     try {
       const found = await checkDatabase(connections.read, now)
       const says = `${locationOf(databaseUrl)} answers`

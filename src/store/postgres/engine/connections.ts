@@ -1,6 +1,6 @@
 /** A bounded connection pool to the primary, and how statements run on it. */
-import { setTimeout } from 'node:timers/promises'
 import pg from 'pg'
+import type { Timers } from '../../../timers.ts'
 import { StoreUnavailable } from '../../port/errors.ts'
 import type { Statement } from '../../verbs/verb.ts'
 import { breaksConnection, mayRetry, translate } from './faults.ts'
@@ -116,10 +116,11 @@ function openPool(hosts: Hosts, max: number, name: string, statementMs: number):
  * 20, 40, 80… ms plus up to as much again, so that colliding transactions do not meet again. The
  * fraction of the current millisecond is random enough for that.
  */
-const backoff = (attempt: number): Promise<void> =>
-  setTimeout(BACKOFF_MS * 2 ** attempt * (1 + (performance.now() % 1)))
+const backoff = ({ pause, stopwatch }: Timers, attempt: number): Promise<void> =>
+  pause(BACKOFF_MS * 2 ** attempt * (1 + (stopwatch() % 1)))
 
 interface ConnectionOptions {
+  readonly timers: Timers
   /** 0: no limit. */
   readonly statementMs?: number
   /** Called for each commit of `change` that changed a row. */
@@ -130,7 +131,7 @@ export function openConnections(
   hosts: Hosts,
   max: number,
   name: string,
-  { statementMs = STATEMENT_TIMEOUT_MS, committed = () => {} }: ConnectionOptions = {},
+  { timers, statementMs = STATEMENT_TIMEOUT_MS, committed = () => {} }: ConnectionOptions,
 ): Connections {
   const pool = openPool(hosts, max, name, statementMs)
 
@@ -164,7 +165,7 @@ export function openConnections(
       if (breaksConnection(error)) hosts.failed(session.url)
       session.release(breaksConnection(error))
       if (!mayRetry(error) || attempt === ATTEMPTS) throw translate(error, changes)
-      await backoff(attempt)
+      await backoff(timers, attempt)
     }
     return run(changes, work, attempt + 1)
   }

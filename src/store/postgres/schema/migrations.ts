@@ -3,7 +3,7 @@
  * short transaction that records how far it came. A start that ends in between is continued by the
  * next, and nodes that start together take turns.
  */
-import { setTimeout } from 'node:timers/promises'
+import type { Timers } from '../../../timers.ts'
 import { StoreRefused } from '../../port/errors.ts'
 import type { Progress } from '../../port/store.ts'
 import { isUsable, OLDEST, SCHEMA, schemaOf, unknownSchema, type Versions } from '../../schema.ts'
@@ -98,14 +98,18 @@ const NOTICE_MS = 15_000
  */
 export async function prepareServer(
   hosts: Hosts,
+  timers: Timers,
   progress: Progress,
 ): Promise<{ readonly warnings: string[]; readonly isNew: boolean }> {
-  const connections = openConnections(hosts, 1, 'agent-home start', { statementMs: PATIENCE_MS })
+  const connections = openConnections(hosts, 1, 'agent-home start', {
+    timers,
+    statementMs: PATIENCE_MS,
+  })
   try {
     const warnings = await checkServer(connections.read)
     let advanced: Advance | undefined
     while (advanced !== 'done' && advanced !== 'made') {
-      if (advanced === 'announced') await setTimeout(NOTICE_MS)
+      if (advanced === 'announced') await timers.pause(NOTICE_MS)
       const isNoticed = advanced === 'announced'
       advanced = await connections.transact((ask) => advance(ask, isNoticed, progress))
     }
@@ -118,25 +122,25 @@ export async function prepareServer(
 const readVersions = statement<Versions>('SELECT version, oldest FROM schema_version WHERE id = 1')
 
 /** Looks each second whether a newer program has ended what this one may do, and tells it once. */
-export function watchSchema(read: Ask) {
-  let timer: NodeJS.Timeout | undefined
+export function watchSchema(read: Ask, { every }: Timers) {
+  let cancel: (() => void) | undefined
 
   async function look(tell: (reason: StoreRefused) => void): Promise<void> {
     const [found] = await read(readVersions)
-    if (!found || isUsable(found) || !timer) return
+    if (!found || isUsable(found) || !cancel) return
     stop()
     tell(new StoreRefused(unknownSchema('The database', found)))
   }
 
   function stop(): void {
-    clearInterval(timer)
-    timer = undefined
+    cancel?.()
+    cancel = undefined
   }
 
   return {
     whenRefused(tell: (reason: StoreRefused) => void): void {
       // A database that does not answer is asked again.
-      timer = setInterval(() => look(tell).catch(() => {}), LOOK_MS).unref()
+      cancel = every(LOOK_MS, () => void look(tell).catch(() => {}))
     },
     stop,
   }

@@ -1,6 +1,5 @@
 /** The data as commands on the host reach it, whether the service runs or not. */
 import { realpathSync, type Stats, statSync } from 'node:fs'
-import { setTimeout } from 'node:timers/promises'
 import { StoreRefused } from '../../port/errors.ts'
 import type { Host } from '../../port/host.ts'
 import type { StoreOptions } from '../../port/store.ts'
@@ -59,6 +58,6 @@ export async function reachSqlite(
       if (!(error instanceof DatabaseHeld)) throw error
       if (tries === TRIES) throw unresponsive(error)
     }
-    await setTimeout(PAUSE_MS)
+    await options.timers.pause(PAUSE_MS)
   }
 }

@@ -1,5 +1,6 @@
 /** Maintenance of the database files between commits. */
 import type { DatabaseSync } from 'node:sqlite'
+import type { Timers } from '../../../timers.ts'
 import { BUSY_TIMEOUT_MS, openReader, prepare } from './connection.ts'
 import { openResidueCleaner, type ResidueCleaner } from './residue.ts'
 
@@ -81,13 +82,18 @@ function withoutWaiting<T>(db: DatabaseSync, work: () => T, otherwise: T): T {
 }
 
 /** `file`: the database's descriptor, open for reading and writing. */
-export function prepareUpkeep(db: DatabaseSync, path: string, file: number): Upkeep {
+export function prepareUpkeep(
+  db: DatabaseSync,
+  path: string,
+  file: number,
+  timers: Timers,
+): Upkeep {
   // SQLite's automatic checkpoints would run inside a commit, delaying its writes.
   db.exec('PRAGMA wal_autocheckpoint = 0')
   const look = prepare<LogState>(db, 'PRAGMA wal_checkpoint(NOOP)')
   const truncate = prepare<{ busy: number }>(db, 'PRAGMA wal_checkpoint(TRUNCATE)')
   const other = openReader(path)
-  const cleaner = openResidueCleaner(path, file)
+  const cleaner = openResidueCleaner(path, file, timers)
   const checkpoint = prepareCheckpoint(db, other, cleaner)
 
   let unseen = 0

@@ -6,6 +6,7 @@
  */
 import { closeSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
+import type { Timers } from '../../../timers.ts'
 import { StoreRefused } from '../../port/errors.ts'
 import type { Progress } from '../../port/store.ts'
 import { eraseLeft } from '../erase-agent.ts'
@@ -94,9 +95,10 @@ function prepareFile(
   db: DatabaseSync,
   path: string,
   file: number,
+  timers: Timers,
   progress: Progress,
 ): Pick<Held, 'isClean' | 'isNew'> {
-  const upkeep = prepareUpkeep(db, path, file)
+  const upkeep = prepareUpkeep(db, path, file, timers)
   try {
     const isNew = versionsOf(db).version === 0
     const memories = migrate(db, path, progress)
@@ -113,7 +115,7 @@ function prepareFile(
 }
 
 /** Under the lock, before the writer thread opens its connection. */
-function openLocked(path: string, now: number, progress: Progress): Held {
+function openLocked(path: string, now: number, timers: Timers, progress: Progress): Held {
   const db = openWriter(path)
   let lock: ProcessLock | undefined
   let file: number | undefined
@@ -125,7 +127,7 @@ function openLocked(path: string, now: number, progress: Progress): Held {
   try {
     lock = lockDatabase(path, now)
     file = openSync(path, 'r+')
-    const prepared = prepareFile(db, path, file, progress)
+    const prepared = prepareFile(db, path, file, timers, progress)
     db.close()
     return { file, ...prepared, release }
   } catch (error) {
@@ -136,5 +138,9 @@ function openLocked(path: string, now: number, progress: Progress): Held {
 }
 
 /** Throws StoreRefused: held by another process, written by a newer program, or not durable. */
-export const holdDatabase = (path: string, now: number, progress: Progress = () => {}): Held =>
-  explaining(path, () => openLocked(path, now, progress))
+export const holdDatabase = (
+  path: string,
+  now: number,
+  timers: Timers,
+  progress: Progress = () => {},
+): Held => explaining(path, () => openLocked(path, now, timers, progress))

@@ -3,7 +3,7 @@
  * from it, which never happens if long reads overlap.
  */
 import type { DatabaseSync } from 'node:sqlite'
-import { setTimeout } from 'node:timers/promises'
+import type { Timers } from '../../../timers.ts'
 import { StoreUnavailable } from '../../port/errors.ts'
 import type { Cleaning, LogState } from './checkpoint.ts'
 import { prepare } from './connection.ts'
@@ -26,6 +26,7 @@ interface Checkpointer {
   /** Lets the writer checkpoint the log. */
   readonly rest: () => Promise<unknown>
   readonly clean: () => Promise<Cleaning>
+  readonly timers: Timers
 }
 
 interface LongRead {
@@ -52,13 +53,16 @@ interface Open {
 }
 
 /** In slices, with other writes in between. Throws StoreUnavailable. */
-export async function cleanAll({ clean }: Pick<Checkpointer, 'clean'>): Promise<void> {
+export async function cleanAll({
+  clean,
+  timers,
+}: Pick<Checkpointer, 'clean' | 'timers'>): Promise<void> {
   for (let tries = 0; tries < TRIES_TO_CLEAN; ) {
     const came = await clean()
     if (came === 'done') return
     if (came === 'more') continue
     tries++
-    await setTimeout(BETWEEN_TRIES_MS)
+    await timers.pause(BETWEEN_TRIES_MS)
   }
   throw new StoreUnavailable('what was erased may still be in the files: erase it again')
 }
@@ -116,8 +120,8 @@ export function boundLog(reader: DatabaseSync, checkpointer: Checkpointer): Long
     forget(agentId) {
       for (const read of open) if (read.agentId === agentId) read.end.abort()
       return pausing(async () => {
-        const tooLong = globalThis.setTimeout(endAll, PATIENCE_MS)
-        await allOver().finally(() => clearTimeout(tooLong))
+        const cancel = checkpointer.timers.after(PATIENCE_MS, endAll)
+        await allOver().finally(cancel)
         await cleanAll(checkpointer)
       })
     },

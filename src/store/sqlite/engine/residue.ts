@@ -22,6 +22,7 @@ import {
   readSync,
   writeSync,
 } from 'node:fs'
+import type { Timers } from '../../../timers.ts'
 import { MOST_PAGES, type Page, wipeFrom, wipeSlack } from './slack.ts'
 
 /** In the header: https://www.sqlite.org/fileformat2.html#the_database_header */
@@ -120,7 +121,7 @@ function freeLeaves(file: PageFile): Uint8Array {
 }
 
 /** Other writes may happen between slices if the pass is told which pages they wrote. */
-function startPass(file: PageFile) {
+function startPass(file: PageFile, { stopwatch }: Timers) {
   const isLeaf = freeLeaves(file)
   let next = 1
 
@@ -148,9 +149,9 @@ function startPass(file: PageFile) {
     },
     /** Until something was overwritten, which must then be synced. Whether there was anything. */
     slice(): boolean {
-      const until = performance.now() + SLICE_MS
+      const until = stopwatch() + SLICE_MS
       let found = false
-      while (!found && next < isLeaf.length && performance.now() < until) found = chunk()
+      while (!found && next < isLeaf.length && stopwatch() < until) found = chunk()
       return found
     },
     /** Pages written behind it came through the log. */
@@ -217,7 +218,7 @@ function openLogFile(database: string) {
 }
 
 /** `fd`: the database's descriptor, see `openPageFile`. */
-export function openResidueCleaner(database: string, fd: number) {
+export function openResidueCleaner(database: string, fd: number, timers: Timers) {
   const file = openPageFile(fd)
   const log = openLogFile(database)
   let due = !file.isMarked()
@@ -240,7 +241,7 @@ export function openResidueCleaner(database: string, fd: number) {
   }
 
   function wipeSlice(): boolean {
-    pass ??= startPass(file)
+    pass ??= startPass(file, timers)
     const wiped = pass.slice()
     due = !pass.isOver()
     if (!due) pass = undefined

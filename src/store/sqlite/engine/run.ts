@@ -1,5 +1,6 @@
 /** Runs reads and verbs on a connection, each to its end without waiting. */
 import type { DatabaseSync } from 'node:sqlite'
+import { inNextTurn } from '../../../turns.ts'
 import {
   type Asked,
   type AtOnce,
@@ -88,7 +89,7 @@ export function groupReads(db: DatabaseSync) {
   return {
     read<T>(read: () => T): Promise<T> {
       asked++
-      if (waiting.length === 0) setImmediate(answerAll)
+      if (waiting.length === 0) inNextTurn(answerAll)
       return new Promise((resolve, reject) => {
         waiting.push({ read, resolve: resolve as (value: unknown) => void, reject })
       })

@@ -1,6 +1,7 @@
 /** The thread with the only writing connection. Waiting writes share a commit. */
 import { parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads'
-import type { StoreOptions, Totals } from '../../port/store.ts'
+import { processTimers } from '../../../timers.ts'
+import type { StoreBounds, Totals } from '../../port/store.ts'
 import { type Cleaning, prepareUpkeep } from './checkpoint.ts'
 import { mapped, openWriter } from './connection.ts'
 import { type Committed, type Job, prepareGroupCommit } from './group-commit.ts'
@@ -11,7 +12,7 @@ export interface WriterData {
   readonly path: string
   /** The database's descriptor, open for reading and writing. */
   readonly file: number
-  readonly options: StoreOptions
+  readonly options: StoreBounds
 }
 
 /** Null closes the connection and ends the thread. */
@@ -32,7 +33,7 @@ const { path, file, options } = workerData as WriterData
 const db = mapped(openWriter(path))
 const writes = prepareWrites(db, options)
 const commit = prepareGroupCommit(db, writes)
-const upkeep = prepareUpkeep(db, path, file)
+const upkeep = prepareUpkeep(db, path, file, processTimers)
 
 const NOTHING: Committed = { outcomes: [], changed: 0 }
 

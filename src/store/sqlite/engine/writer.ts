@@ -1,4 +1,5 @@
 /** Sends writes to the writer thread, and returns their answers. */
+import { inNextTurn } from '../../../turns.ts'
 import {
   OutcomeUnknown,
   StorageFull,
@@ -138,7 +139,7 @@ export function startWriter(workerData: WriterData): Writer {
       if (closed) return Promise.reject(new StoreUnavailable('the store is closed'))
       if (queue.isFull(verb)) return Promise.reject(new StoreOverloaded('too many writes wait'))
       submitted++
-      if (unsent.push([verb, ...args]) === 1) setImmediate(send)
+      if (unsent.push([verb, ...args]) === 1) inNextTurn(send)
       return queue.join()
     },
     async clean() {

@@ -3,7 +3,7 @@ import type { DatabaseSync } from 'node:sqlite'
 import { type CountedCalls, DAYS_KEPT } from '../../port/activity.ts'
 import type { BirthAnswer, HomeStore } from '../../port/home.ts'
 import type { RemoveAnswer } from '../../port/host.ts'
-import type { StoreOptions } from '../../port/store.ts'
+import type { StoreBounds } from '../../port/store.ts'
 import { mapVerbs } from '../../verbs/verb.ts'
 import { otherWrites, tokenWrites } from '../../verbs/verbs.ts'
 import { prepareGatewayWrites } from '../entries.ts'
@@ -65,7 +65,7 @@ const counted =
     return answer
   }
 
-export function prepareWrites(db: DatabaseSync, { feed, home }: StoreOptions) {
+export function prepareWrites(db: DatabaseSync, { feed, home }: StoreBounds) {
   const { remember, forget } = rememberIdentities()
   const { refuse } = prepareIdentify(db, remember)
   const { leaveEntry, fileArrived, forgetArrived } = prepareGatewayWrites(db, feed)

@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { closeSync, fsyncSync, openSync, statSync } from 'node:fs'
 import type { Worker } from 'node:worker_threads'
 import { startThread } from '../../../program-files.ts'
+import type { Timers } from '../../../timers.ts'
 import { StoreRefused } from '../../port/errors.ts'
 import type { Checking } from '../../port/rest.ts'
 import { existingFile } from '../control/reach.ts'
@@ -32,17 +33,18 @@ export async function copyDatabase(
   databaseUrl: string,
   target: string,
   copying: Checking,
+  { every }: Timers,
 ): Promise<string> {
   const { file: path } = existingFile(pathOf(databaseUrl))
   const copy: Copying = { path, target }
   const thread = startThread('backup-thread', import.meta.url, copy)
   const total = statSync(path).size
   const look = () => copying(Math.min(statSync(target).size, total), total)
-  const looking = setInterval(look, LOOK_MS)
+  const stopLooking = every(LOOK_MS, look)
   try {
     await finished(thread)
   } finally {
-    clearInterval(looking)
+    stopLooking()
   }
   copying(total, total)
   sync(target)

@@ -1,6 +1,7 @@
 /** A consistent export: one read transaction on a connection of its own, read in batches. */
 import type { DatabaseSync } from 'node:sqlite'
-import { setImmediate, setTimeout } from 'node:timers/promises'
+import type { Timers } from '../../../timers.ts'
+import { nextTurn } from '../../../turns.ts'
 import { StoreUnavailable } from '../../port/errors.ts'
 import type { Identity } from '../../port/home.ts'
 import type { HomeEvent } from '../../port/keeping/events.ts'
@@ -40,6 +41,7 @@ export interface Circumstances {
   /** Counts calls of the store: while it increases, the export slows down. */
   readonly asked: () => number
   readonly signal?: AbortSignal
+  readonly timers: Timers
 }
 
 interface Source<T> {
@@ -50,7 +52,7 @@ interface Source<T> {
 
 async function* read<T>(
   { items, sizeOf }: Source<T>,
-  { asked, signal }: Circumstances,
+  { asked, signal, timers }: Circumstances,
 ): AsyncGenerator<T[]> {
   const look = watchOthers(asked)
   let pace = look()
@@ -65,7 +67,7 @@ async function* read<T>(
       batch = []
       size = 0
       pace = look()
-      await (pace.pauseMs > 0 ? setTimeout(pace.pauseMs) : setImmediate())
+      await (pace.pauseMs > 0 ? timers.pause(pace.pauseMs) : nextTurn())
     }
   } catch (error) {
     throw signal?.aborted ? new StoreUnavailable('an erasure ended the export') : translate(error)

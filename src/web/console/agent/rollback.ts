@@ -1,5 +1,4 @@
 /** /console/agents/<id>/rollback: takes changes back, once it is seen what that changes. */
-
 import { html } from 'hono/html'
 import { z } from 'zod'
 import { problem } from '../../../errors.ts'

@@ -1,5 +1,4 @@
 /** Changes of many memories in batches that others' writes pass between: what was done, and what was not. */
-
 import { type Problem, problem } from '../../../errors.ts'
 import { faultProblem } from '../../../home/memories/answers.ts'
 import { refusal } from '../../../home/refusal.ts'

@@ -1,5 +1,4 @@
 /** The memories that a form of the list is about: those that are ticked, or all that match. */
-
 import { z } from 'zod'
 import { searchInTurn } from '../../../home/memories/search.ts'
 import { refusal } from '../../../home/refusal.ts'

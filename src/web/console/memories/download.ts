@@ -1,5 +1,4 @@
 /** Downloads: of one memory as text, and of several as an export of them. */
-
 import { z } from 'zod'
 import { EXPORT_ERRORS, EXPORT_FORMAT } from '../../../home/export.ts'
 import { listedJson } from '../../../home/memories/answers.ts'
