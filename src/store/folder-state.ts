@@ -52,7 +52,7 @@ CREATE TABLE IF NOT EXISTS notes (name TEXT PRIMARY KEY, value TEXT NOT NULL) ST
 PRAGMA user_version = ${FORMAT};
 `
 
-/** SQLite's result codes: busy, and what is no database. */
+/** SQLite's result codes: busy, and what is not a database. */
 const BUSY = 5
 const FOREIGN = [11, 26]
 

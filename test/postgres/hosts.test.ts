@@ -21,7 +21,7 @@ test.each([
   ['?pool_max=5&pool_max=6', / has the parameter pool_max twice\./],
   ['?sslrootcert=none.pem', / sslrootcert must be a file that can be read \(ENOENT\)\./],
   ['?application_name=', / wrong value: application_name must not be empty\./],
-  ['?application_name=a&b:s3cret@c', / is not supported: one that is no name\./],
+  ['?application_name=a&b:s3cret@c', / is not supported: one that is not a name\./],
 ])('%s is refused', (rest, sentence) => {
   expect(open(`@a,b/home${rest}`)).toThrow(sentence)
   expect(open(`@a,b/home${rest}`)).toThrow(StoreRefused)

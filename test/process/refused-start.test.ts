@@ -84,9 +84,9 @@ test.concurrent('a link to a place that cannot be written in', async () => {
 })
 
 test.concurrent.each([
-  ['sqlite:.', / is no file\. Check DATABASE_URL\./],
+  ['sqlite:.', / is not a file\. Check DATABASE_URL\./],
   ['sqlite:notes.txt', /notes\.txt cannot be used: file is not a database\. Check DATABASE_URL\./],
-  ['sqlite:notes.txt/home.db', /notes\.txt is no directory\. Check DATABASE_URL\./],
+  ['sqlite:notes.txt/home.db', /notes\.txt is not a directory\. Check DATABASE_URL\./],
   ['sqlite:home.db?mode=ro', /takes no parameters after a \?\./],
 ])('a path that is none of a database: %s', async (DATABASE_URL, sentence) => {
   const directory = freshDirectory()

@@ -227,7 +227,7 @@ async function proveTexts(
 
 /**
  * Recomputes the event hashes and text commitments of an export with history.
- * Throws SyntaxError if the file is no export with history.
+ * Throws SyntaxError if the file is not an export with history.
  *
  * ```ts
  * const file = await new Response(await home.export({ history: true })).text()

@@ -246,7 +246,7 @@ const version = unprepared<Pick<Versions, 'version'> & Partial<Versions>>(
 async function schemaIn(ask: Ask, place: string): Promise<number> {
   const [table] = await ask(tableOfVersion)
   const [row] = table?.there ? await ask(version) : []
-  if (!row) throw new StoreRefused(`${place} is no database of Agent Home.`)
+  if (!row) throw new StoreRefused(`${place} is not a database of Agent Home.`)
   const versions = { oldest: row.version, ...row }
   if (versions.oldest > SCHEMA) throw new StoreRefused(unknownSchema(place, versions))
   return row.version

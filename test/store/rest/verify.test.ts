@@ -532,8 +532,8 @@ describe.each(engines)('on $name', (on) => {
 
   test.each([
     ['this program knows', 'UPDATE schema_version SET version = 1000, oldest = 1000'],
-    ['is no database of Agent Home', `DELETE FROM schema_version${forgotten}`],
-    ['is no database of Agent Home', `DROP TABLE schema_version${forgotten}`],
+    ['is not a database of Agent Home', `DELETE FROM schema_version${forgotten}`],
+    ['is not a database of Agent Home', `DROP TABLE schema_version${forgotten}`],
   ])('what cannot be judged is refused: %s (%s)', async (sentence, sql) => {
     const place = await lived.damaged(sql ?? '')
     await expect(verify(place)).rejects.toThrow(sentence)

@@ -231,7 +231,7 @@ def verify_export(
 
     `remembered`: a head that was stored elsewhere; the events must contain it.
     `progress` is called at intervals with the number of events and versions checked. Raises
-    ValueError if the file is no export with history.
+    ValueError if the file is not an export with history.
 
     ```python
     verified = verify_export(home.export(history=True))

@@ -49,7 +49,7 @@ export function metadataOf(
   return isHashed(key) ? { ...others, path: pathOf(names) } : others
 }
 
-/** Undefined: it is no file of /memories. */
+/** Undefined: it is not a file of /memories. */
 export function namesOf({ key, metadata }: Pick<Memory, 'key' | 'metadata'>) {
   if (isHashed(key)) return namesIn(metadata.path)
   const names = key.startsWith(DIRECT) ? key.slice(DIRECT.length).split('..') : []

@@ -57,8 +57,8 @@ const RULES = new Map<string, Rule>(
 
 export const PARAMETERS: readonly string[] = [...RULES.keys()]
 
-/** What is no plain name may be a part of a password that is not percent-encoded. */
-const shown = (name: string): string => (/^\w{1,40}$/.test(name) ? name : 'one that is no name')
+/** What is not a plain name may be a part of a password that is not percent-encoded. */
+const shown = (name: string): string => (/^\w{1,40}$/.test(name) ? name : 'one that is not a name')
 
 function faultOf(name: string, values: readonly string[]): string | undefined {
   const rule = RULES.get(name)

@@ -72,7 +72,7 @@ const nearest = (path: string): string => (existsSync(path) ? path : nearest(dir
 
 function refuseDirectory(directory: string): void {
   if (!statSync(directory).isDirectory()) {
-    throw new StoreRefused(`${directory} is no directory. Check DATABASE_URL.`)
+    throw new StoreRefused(`${directory} is not a directory. Check DATABASE_URL.`)
   }
   if (isAllowed(directory, CREATE)) return
   throw new StoreRefused(
@@ -81,7 +81,7 @@ function refuseDirectory(directory: string): void {
 }
 
 function refuseFiles(path: string): void {
-  if (!statSync(path).isFile()) throw new StoreRefused(`${path} is no file. Check DATABASE_URL.`)
+  if (!statSync(path).isFile()) throw new StoreRefused(`${path} is not a file. Check DATABASE_URL.`)
   for (const file of BESIDE.map((end) => path + end)) {
     if (existsSync(file) && !isAllowed(file, READ_AND_WRITE)) {
       throw new StoreRefused(

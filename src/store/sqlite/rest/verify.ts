@@ -233,7 +233,7 @@ function attempt(check: Check, db: DatabaseSync): ReturnType<Check> {
 
 function schemaOf(db: DatabaseSync, path: string): number {
   const versions = versionsOf(db)
-  if (versions.version === 0) throw new StoreRefused(`${path} is no database of Agent Home.`)
+  if (versions.version === 0) throw new StoreRefused(`${path} is not a database of Agent Home.`)
   if (versions.oldest > SCHEMA) throw new StoreRefused(unknownSchema(path, versions))
   return versions.version
 }

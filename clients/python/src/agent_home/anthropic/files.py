@@ -108,7 +108,7 @@ def metadata_of(key: str, names: Names, metadata: Mapping[str, Any]) -> dict[str
 
 
 def _names_of(key: str, metadata: Mapping[str, Any]) -> Names | None:
-    """None: it is no file of /memories."""
+    """None: it is not a file of /memories."""
     if is_hashed(key):
         try:
             # Anybody may have changed it since.
