@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { parse } from 'yaml'
 import { tooOld } from '../src/runtime.ts'
-import { groups } from './mutants/groups.ts'
+import { groups, wholeFolders } from './mutants/groups.ts'
 
 const root = join(import.meta.dirname, '..')
 const read = (path: string): string => readFileSync(join(root, path), 'utf8')
@@ -161,4 +161,11 @@ describe('the changelog', () => {
 test('what is mutated, and the tests that hold it, are where the groups say', () => {
   const named = Object.values(groups).flatMap(({ mutate, tests }) => [...mutate, ...tests])
   expect(named.filter((path) => !existsSync(join(root, path)))).toEqual([])
+})
+
+test.each(wholeFolders)('every file of %s is in a group of what is mutated', (folder) => {
+  const named = new Set(Object.values(groups).flatMap(({ mutate }) => mutate))
+  const files = globSync('*.ts', { cwd: join(root, folder) }).filter((name) => name !== 'index.ts')
+  expect(files.length).toBeGreaterThan(0)
+  expect(files.map((name) => `${folder}/${name}`).filter((path) => !named.has(path))).toEqual([])
 })

@@ -11,11 +11,22 @@ const src = (folder: string, files: string): string[] =>
 const test = (folder: string, files: string): string[] =>
   files.split(' ').map((file) => `test/${folder}/${file}.test.ts`)
 
+/** Folders of which every file is in a group, except the list of routes. */
+export const wholeFolders: readonly string[] = [
+  'src/json',
+  'src/oauth',
+  'src/pipeline/guards',
+  'src/store/postgres/keeping',
+  'src/store/postgres/transfer',
+  'src/store/sqlite/keeping',
+  'src/store/sqlite/transfer',
+]
+
 export const groups: Readonly<Record<string, Group>> = {
   guards: {
     mutate: [
       ...src('pipeline/guards', 'bearer origin budget session form private admission'),
-      ...src('pipeline', 'run failures sessions origins'),
+      ...src('pipeline', 'guard run failures sessions origins'),
       ...src('home', 'guards'),
       ...src('gateway', 'guards'),
       ...src('web/console', 'guards'),
@@ -57,7 +68,7 @@ export const groups: Readonly<Record<string, Group>> = {
     mutate: [
       ...src('home/memories', 'memory content verb'),
       ...src('http', 'etag json json-faults readable target'),
-      ...src('json', 'as-written decimals members pointer same-value tokens'),
+      ...src('json', 'as-written decimals exactly indent members pointer same-value tokens'),
       ...src('pipeline', 'validate'),
     ],
     tests: [
@@ -68,6 +79,8 @@ export const groups: Readonly<Record<string, Group>> = {
       ...test('gateway', 'names language'),
       ...test('http', 'bad-bodies bad-requests'),
       ...test('home/memories', 'changes batch'),
+      ...test('mcp', 'resources tools'),
+      ...test('web/memory', 'rendered'),
       'test/codes.test.ts',
     ],
   },
@@ -75,6 +88,7 @@ export const groups: Readonly<Record<string, Group>> = {
     mutate: [
       ...src('home', 'export'),
       ...src('store', 'sqlite/transfer/export postgres/transfer/export'),
+      ...src('store', 'sqlite/transfer/kept-versions postgres/transfer/export-versions'),
     ],
     tests: [
       ...test('store', 'export-embedded export-contract contract'),
@@ -103,12 +117,13 @@ export const groups: Readonly<Record<string, Group>> = {
     mutate: [
       ...src(
         'store/sqlite/keeping',
-        'changes log versions prune sweep homes states erase events memories',
+        'changes log versions prune sweep homes states erase events memories slices',
       ),
-      ...src('store/sqlite', 'transfer/import'),
+      ...src('store/sqlite/transfer', 'ahead import stage staging steps'),
     ],
     tests: [
       ...test('store/keeping', 'sweep ledger races'),
+      ...test('store', 'import-slices import-beside import-meanwhile'),
       ...test(
         'store',
         'keeping-contract import-contract memory-contract session-contract contract',
@@ -122,7 +137,8 @@ export const groups: Readonly<Record<string, Group>> = {
         'store/postgres/keeping',
         'changes effects write-memory log versions homes prune erase',
       ),
-      ...src('store/postgres', 'keeping/memories transfer/import transfer/import-rows'),
+      ...src('store/postgres', 'keeping/memories'),
+      ...src('store/postgres/transfer', 'ahead finish import import-rows staging'),
     ],
     tests: [
       ...test(
@@ -166,12 +182,13 @@ export const groups: Readonly<Record<string, Group>> = {
     tests: [...test('gateway', 'feed-description leaving feed-requests feeds')],
   },
   oauth: {
-    mutate: src(
-      'oauth',
-      'adapter authorize client-document client-metadata guards provider request token',
-    ),
+    mutate: [
+      ...src('oauth', 'adapter client-document client-metadata guards metadata oauth provider'),
+      ...src('oauth', 'records refresh-tokens register request token'),
+      ...src('web/console', 'authorize consent'),
+    ],
     tests: [
-      ...test('oauth', 'refusals flow documents client-document'),
+      ...test('oauth', 'refusals flow documents client-document metadata'),
       ...test('store', 'oauth-contract'),
       ...test('rights', 'guards'),
     ],
