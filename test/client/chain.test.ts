@@ -213,6 +213,8 @@ describe('a client that remembers', () => {
     expect((await verifyExport(other)).faults).toEqual([
       { fault: 'the chain does not begin as this agent’s', place: '0' },
     ])
+    expect(await verifyExport(`\uFEFF${file}`)).toEqual(await verifyExport(file))
+    await expect(verifyExport(`\uFEFF\uFEFF${file}`)).rejects.toThrow(SyntaxError)
     await expect(verifyExport('{"format":"x"}')).rejects.toThrow(SyntaxError)
     await expect(verifyExport(file.slice(0, -2))).rejects.toThrow(SyntaxError)
   })

@@ -1,5 +1,5 @@
 /** What each tool says of a home whose data somebody changed, and of one that was turned back. */
-import { copyFileSync, writeFileSync } from 'node:fs'
+import { copyFileSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { AgentHome } from 'agent-home-client'
@@ -54,6 +54,9 @@ test('a byte that was changed in the file is found by every tool that looks at i
   const all = await say('check', '--all')
   expect([all.code, all.said]).toEqual([0, expect.stringContaining('  10 texts match')])
   expect((await say('export', exported, '--history')).code).toBe(0)
+  const marked = join(directory, 'marked.json')
+  writeFileSync(marked, `\uFEFF${readFileSync(exported, 'utf8')}`)
+  expect((await say('verify', marked)).said).toMatch(/ is intact: [\s\S]* 10 texts match/)
   expect(await say('verify', exported)).toMatchObject({
     code: 0,
     said: expect.stringMatching(

@@ -608,7 +608,9 @@ def test_an_export_is_held_to_what_somebody_else_remembers(lived: AgentHome) -> 
     ]
     spaced = json.dumps(json.loads(file)).replace("[]", "[ ]")
     assert verify_export(spaced).head == verify_export(file).head
-    for broken in ('{"format":"x"}', file[:-2], "[]"):
+    for marked in (f"\ufeff{file}", f"\ufeff{file}".encode()):
+        assert verify_export(marked) == verify_export(file)
+    for broken in ('{"format":"x"}', file[:-2], "[]", f"\ufeff\ufeff{file}"):
         with pytest.raises(ValueError, match=r"\w"):
             verify_export(broken)
 

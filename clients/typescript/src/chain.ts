@@ -225,6 +225,9 @@ async function proveTexts(
   return { proven, unproven }
 }
 
+/** As the import takes it, too: editors on Windows put it before a file. */
+const BYTE_ORDER_MARK = /^\uFEFF/
+
 /**
  * Recomputes the event hashes and text commitments of an export with history.
  * Throws SyntaxError if the file is not an export with history.
@@ -239,7 +242,7 @@ export async function verifyExport(
   source: string,
   { remembered, progress }: VerifyOptions = {},
 ): Promise<VerifiedExport> {
-  const file = membersOf(source)
+  const file = membersOf(source.replace(BYTE_ORDER_MARK, ''))
   const part = (name: string): string => {
     const found = file.get(name)
     if (found === undefined)

@@ -221,6 +221,10 @@ def _commitment_of(salt: str, kept: Mapping[str, str]) -> str:
     return content_of(salt, json.loads(kept.get("text", '""')), kept.get("metadata", ""))
 
 
+#: As the import takes it, too: editors on Windows put it before a file.
+_BYTE_ORDER_MARK = "\ufeff"
+
+
 def verify_export(
     source: str | bytes | Iterable[bytes],
     *,
@@ -240,7 +244,8 @@ def verify_export(
     """
     if not isinstance(source, str | bytes):
         source = b"".join(source)
-    file = _members_of(source if isinstance(source, str) else source.decode())
+    text = source if isinstance(source, str) else source.decode()
+    file = _members_of(text.removeprefix(_BYTE_ORDER_MARK))
     for name in ("agent", "previous", "events", "memories", "history"):
         if name not in file:
             raise ValueError(f"This is not an export with history: it has no {name}.")
