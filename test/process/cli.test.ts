@@ -203,6 +203,36 @@ test.concurrent('an import says how much of a history it left out', async () => 
   expect(stdout).toBe('1 imported, 0 skipped; earlier versions left out: 1; there already: plan.\n')
 })
 
+test.concurrent('an import that finds memories of its keys names them, and changes nothing', async () => {
+  const { run, say, born, directory } = await open()
+  await say('write', 'plan', 'one')
+  await say('write', 'other', 'one')
+  const file = join(directory, 'home.json')
+  await say('write', 'deleted', 'one')
+  await say('export', file)
+  await say('delete', 'deleted', '--expect', '1')
+  const operator = ['--token', born.operator_token]
+  const failed = await run('import', file, ...operator)
+  expect(failed).toMatchObject({ code: 3, stdout: '' })
+  expect(failed.output).toContain(' Keys: other, plan. (import_conflict, ')
+  const inJson = await run('import', file, '--json', ...operator)
+  expect([inJson.code, JSON.parse(inJson.output)]).toEqual([
+    3,
+    expect.objectContaining({ code: 'import_conflict', conflicts: ['other', 'plan'] }),
+  ])
+  const skipping = ['import', file, '--on-conflict', 'skip', ...operator]
+  const skipped = await run(...skipping, '--dry-run', '--json')
+  expect([skipped.code, JSON.parse(skipped.stdout)]).toEqual([
+    0,
+    expect.objectContaining({ imported: 1, skipped: 2, conflicts: ['other', 'plan'] }),
+  ])
+  expect((await run('read', 'deleted')).code).toBe(4)
+  expect((await run(...skipping)).stdout).toBe(
+    '1 imported, 2 skipped; there already: other, plan.\n',
+  )
+  expect((await run('read', 'deleted')).code).toBe(0)
+})
+
 test.concurrent('a birth without consent is refused, with what to do', async () => {
   const flags = ['--name', 'A', '--purpose', 'P', '--symbol', 'zerno']
   const refused = await speak(['birth', ...flags, '--url', url])

@@ -1,4 +1,4 @@
-/** The client in programs of others: its README as printed, a proxy, worker threads. */
+/** The client in programs of others: its README as printed, a proxy, threads, a cluster. */
 import { readFileSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -67,6 +67,74 @@ await new AgentHome({ url: 'http://home.example', retries: 0 }).read('plan').cat
   expect(seen[0]).toContain('home.example')
   proxy.closeAllConnections()
   proxy.close()
+})
+
+const THREADS = `import { Worker, isMainThread, parentPort, workerData } from 'node:worker_threads'
+import { AgentHome } from 'agent-home-client'
+const add = async (home, name) => {
+  for (let n = 0; n < 5; n++) await home.update('met', (met) => \`\${met?.text ?? ''}\${name}\\n\`)
+}
+if (isMainThread) {
+  const home = new AgentHome()
+  await add(home, 'main')
+  const { token, calls } = await new Promise((resolve, reject) => {
+    const worker = new Worker(new URL(import.meta.url), { workerData: { home } })
+    worker.on('message', resolve).on('error', reject)
+    worker.postMessage({ home })
+    void add(home, 'main').catch(reject)
+  })
+  await add(home, 'main')
+  console.log(JSON.stringify({ token, calls, met: (await home.read('met')).text }))
+} else {
+  const posted = new Promise((resolve) => parentPort.once('message', resolve))
+  await add(new AgentHome(), 'thread')
+  const sent = [workerData.home, (await posted).home]
+  const { inspect } = await import('node:util')
+  const seen = inspect(sent, { depth: null, showHidden: true }) + JSON.stringify(sent)
+  const token = seen.includes(process.env.AGENT_HOME_TOKEN)
+  parentPort.postMessage({ token, calls: sent.map((home) => typeof home.read) })
+}`
+
+test('a client cannot be sent to a thread, and one made there loses no update', async () => {
+  const { token } = await opened.born()
+  const env = { AGENT_HOME_URL: opened.url, AGENT_HOME_TOKEN: token }
+  const { code, output, stdout } = await run(THREADS, env)
+  expect(code, output).toBe(0)
+  const said = JSON.parse(stdout) as { token: boolean; calls: string[]; met: string }
+  expect(said).toMatchObject({ token: false, calls: ['undefined', 'undefined'] })
+  const met = said.met.trimEnd().split('\n')
+  expect([met.length, met.filter((name) => name === 'thread').length]).toEqual([20, 5])
+})
+
+const CLUSTER = `import cluster from 'node:cluster'
+import { AgentHome } from 'agent-home-client'
+const home = new AgentHome()
+const name = cluster.isPrimary ? 'primary' : \`worker \${cluster.worker.id}\`
+const add = () => home.update('met', (met) => \`\${met?.text ?? ''}\${name}\\n\`)
+await add()
+if (cluster.isPrimary) {
+  const workers = [cluster.fork(), cluster.fork()]
+  await Promise.all([
+    ...workers.map((worker) => new Promise((resolve) => worker.on('exit', resolve))),
+    ...Array.from({ length: 5 }, add),
+  ])
+  await add()
+  console.log((await home.read('met')).text)
+} else {
+  for (let n = 0; n < 4; n++) await add()
+  process.exit()
+}`
+
+test('a client used before a cluster forks is one of several that lose no update', async () => {
+  const { token } = await opened.born()
+  const env = { AGENT_HOME_URL: opened.url, AGENT_HOME_TOKEN: token }
+  const { code, output, stdout } = await run(CLUSTER, env)
+  expect(code, output).toBe(0)
+  const names = stdout.trimEnd().split('\n')
+  const counts = ['primary', 'worker 1', 'worker 2'].map(
+    (name) => names.filter((each) => each === name).length,
+  )
+  expect(counts).toEqual([7, 5, 5])
 })
 
 test('what is made of a client for another thread has no methods and no token', async () => {
