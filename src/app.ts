@@ -38,8 +38,8 @@ export interface Parts {
   readonly timers: Timers
   /** Defaults to this process's. */
   readonly load?: Load
-  /** How metadata documents of clients are reached. Defaults to the public internet. */
-  readonly reach?: Reach
+  /** How metadata documents of clients are reached. */
+  readonly reach: Reach
 }
 
 export interface App extends Site {
@@ -77,7 +77,7 @@ export function createApp(parts: Parts): App {
   const home = createHome({ ...parts, signing, streams })
   const gateway = createGateway({ ...parts, streams, homeInUse: homePresence.recent })
   const calls = countAgentCalls(parts)
-  const oauth = createOAuth(home, parts.store, fetchingBy(parts.reach))
+  const oauth = createOAuth(home, parts.store, fetchingBy(parts))
   const web = createWeb({ ...parts, home, oauth, gateway, calls, describe: describeService })
   const operations = createOperations({
     ...parts,

@@ -9,7 +9,7 @@ import { openStore } from './store/open.ts'
 import type { Progress, Store } from './store/port/store.ts'
 import { VERSION } from './version.ts'
 
-export type Given = Pick<Parts, 'clock' | 'random' | 'timers'> & {
+export type Given = Pick<Parts, 'clock' | 'random' | 'timers' | 'reach'> & {
   readonly patience?: Patience
   /** The log is lines of JSON on a terminal, too. */
   readonly asJson?: boolean
@@ -99,7 +99,14 @@ const preparingSearch = (store: Store): Store => ({
 })
 
 /** Rejects if it cannot serve; `advice` says what to do. */
-export async function serve({ clock, random, timers, patience, asJson }: Given): Promise<Service> {
+export async function serve({
+  clock,
+  random,
+  timers,
+  reach,
+  patience,
+  asJson,
+}: Given): Promise<Service> {
   const config = loadConfig()
   const isShown = process.stdout.isTTY && !asJson
   const log = await createLog(config.LOG_LEVEL, isShown)
@@ -111,7 +118,7 @@ export async function serve({ clock, random, timers, patience, asJson }: Given):
     progress,
   )
   const store = preparingSearch(opened)
-  const app = createApp({ config, store, clock, random, timers, log })
+  const app = createApp({ config, store, clock, random, timers, reach, log })
   await app.prepare()
   const bound = { perAddress: config.CONNECTIONS_PER_ADDRESS, exempt: config.TRUSTED_PROXIES }
   const keepAlive = { keepAliveTimeout: config.IDLE_TIMEOUT * SECOND_MS, ...patience }

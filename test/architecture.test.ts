@@ -56,6 +56,19 @@ describe('the shape of the code', () => {
     ['http/server.ts', 'const port = process.env.PORT', 'only config.ts reads the environment'],
     ['store/open.ts', 'process.exit(1)', 'only main.ts and cli/ exit the process'],
     ['home/keys.ts', 'const now = Date.now()', 'the clock and randomness are handed in'],
+    ['store/words.ts', 'const seed = randomInt(9)', 'the clock and randomness are handed in'],
+    ['home/keys.ts', 'const timer = setTimeout(end, 5)', 'timers are handed in'],
+    ['http/call.ts', 'globalThis.setInterval(look, 5)', 'timers are handed in'],
+    ['home/keys.ts', "import { setImmediate } from 'node:timers/promises'", 'timers are handed in'],
+    ['app.ts', 'const from = performance.now()', 'timers are handed in'],
+    [
+      'cli/host/doctor.ts',
+      'fetch(url, { signal: AbortSignal.timeout(5) })',
+      'timers are handed in',
+    ],
+    ['home/home.ts', 'const { after } = processTimers', 'only what begins a process'],
+    ['oauth/oauth.ts', "import { Resolver } from 'node:dns/promises'", 'the name server'],
+    ['oauth/oauth.ts', "import { lookup } from 'node:dns'", 'the name server'],
     [
       'pipeline/openapi.ts',
       "import { STATUS_CODES } from 'node:http'",
@@ -71,6 +84,8 @@ describe('the shape of the code', () => {
       { path: 'home/memory.ts', text: '// SQLite keeps it; process.env is not read here.' },
       { path: 'store/open.ts', text: "import { openSqlite } from './sqlite/store.ts'" },
       { path: 'main.ts', text: 'process.exit(0)' },
+      { path: 'http/server.ts', text: 'socket.setTimeout(5)' },
+      { path: 'oauth/oauth.ts', text: "import type { LookupAddress } from 'node:dns'" },
     ]
     expect(violations(allowed)).toEqual([])
   })

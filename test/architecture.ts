@@ -81,6 +81,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   directories: [],
   json: [],
   'keyed-queue': [],
+  'name-server': [],
   timers: [],
   turns: [],
   'merge-lines': [],
@@ -117,7 +118,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     'store/port',
     'turns',
   ],
-  oauth: ['errors', 'lazily', 'http', 'pipeline', 'home', 'store/port'],
+  oauth: ['errors', 'lazily', 'http', 'pipeline', 'home', 'store/port', 'timers'],
   gateway: [
     'timers',
     'turns',
@@ -157,6 +158,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     'directories',
     'config',
     'merge-lines',
+    'name-server',
     'pipeline',
     'serve',
     'store/folder-state',
@@ -239,10 +241,47 @@ const rules: readonly Rule[] = [
     sentence: 'only main.ts and cli/ exit the process',
   },
   {
-    pattern: /\b(Date\.now|new Date\(\)|Math\.random|randomBytes|randomFillSync|randomUUID)\b/,
-    // Salts are secrets of the data alone, drawn on the thread that hashes with them.
-    allowedIn: ['main.ts', 'cli/', 'store/chain.ts'],
-    sentence: 'the clock and randomness are handed in by main.ts',
+    pattern:
+      /\b(Date\.now|new Date\(\)|Math\.random|getRandomValues|random(Bytes|Int|Fill|FillSync|UUID))\b/,
+    allowedIn: [
+      // Where the program begins.
+      'cli/serve.ts',
+      'cli/host/data.ts',
+      'cli/host/doctor.ts',
+      'cli/host/move.ts',
+      // Names of files beside others, and the age of files, which is told by the system's clock.
+      'cli/temporary.ts',
+      'cli/remote/sync/folder.ts',
+      // Salts are secrets of the data alone, drawn on the thread that hashes with them.
+      'store/chain.ts',
+      // Seeds of a hash table that nobody but its thread sees, drawn once.
+      'store/search/lexicon.ts',
+    ],
+    sentence: 'the clock and randomness are handed in',
+  },
+  {
+    // Methods of sockets have such names, too.
+    pattern:
+      /(?<![.\w])(globalThis\.)?((set|clear)(Timeout|Interval|Immediate)|performance\.now)\b|timers\/promises|node:timers|hrtime|AbortSignal\.timeout/,
+    // Pages run in browsers.
+    allowedIn: ['timers.ts', 'turns.ts', 'web/browser/'],
+    sentence: 'timers are handed in (timers.ts), and turns of the event loop are in turns.ts',
+  },
+  {
+    pattern: /\bprocessTimers\b/,
+    // Commands and threads are where a program begins.
+    allowedIn: [
+      'timers.ts',
+      'cli/',
+      'store/sqlite/engine/writer-thread.ts',
+      'store/postgres/postgres-search-thread.ts',
+    ],
+    sentence: 'only what begins a process or a thread names its timers',
+  },
+  {
+    pattern: /node:dns\/promises|import (?!type )[^;]*from 'node:dns'/,
+    allowedIn: ['name-server.ts'],
+    sentence: 'the name server is handed in (name-server.ts)',
   },
   {
     pattern: /sqlite|postgres|\bpg\b/i,

@@ -9,6 +9,7 @@ import { OutcomeUnknown, StoreOverloaded, StoreUnavailable } from '../src/store/
 import type { Store } from '../src/store/port/store.ts'
 import { processTimers } from '../src/timers.ts'
 import { ask, birthBody, embedded, freshKey, openService, type TestService } from './harness.ts'
+import { nowhere } from './nowhere.ts'
 import { expectProblem } from './problem.ts'
 
 const CAUSE = 'could not open /var/lib/home.db near SELECT'
@@ -39,6 +40,7 @@ describe('a failure of the store', () => {
       clock: Date.now,
       random: randomBytes,
       timers: processTimers,
+      reach: nowhere,
       log: pino({ level: 'info' }, { write: (line: string) => void lines.push(line) }),
     })
 

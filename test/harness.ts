@@ -18,6 +18,7 @@ import { migrate } from '../src/store/sqlite/schema/migrations.ts'
 import { processTimers } from '../src/timers.ts'
 import { checkDocumented } from './documented.ts'
 import { databaseDirectory } from './files.ts'
+import { nowhere } from './nowhere.ts'
 import { at, cloneDatabase } from './postgres/databases.ts'
 
 export interface TestDatabase {
@@ -206,7 +207,7 @@ export function appBeside(
   own: Partial<Pick<Parts, 'timers'>> = {},
 ): App {
   const config = loadConfig({ DATABASE_URL: 'sqlite:unused' })
-  const given = { config, clock: now, random: randomBytes, timers: processTimers }
+  const given = { config, clock: now, random: randomBytes, timers: processTimers, reach: nowhere }
   const parts = { ...given, load: patientLoad, ...own }
   return createApp({ ...parts, store: { ...store, ...otherwise }, log: pino({ enabled: false }) })
 }
@@ -215,7 +216,7 @@ export function appBeside(
 export async function openService(
   engine: Engine,
   env: Readonly<Record<string, string>> = {},
-  own: Pick<Parts, 'reach'> = {},
+  own: Partial<Pick<Parts, 'reach'>> = {},
 ): Promise<TestService> {
   const database = await engine.fresh()
   let offset = 0
@@ -225,7 +226,7 @@ export async function openService(
   const config = loadConfig({ ...lenient, ...env, DATABASE_URL: database.url })
   const store = await openStore(database.url, now(), { ...boundsOf(config), timers: processTimers })
   const given = { config, store, clock: now, random: randomBytes, timers: processTimers, log }
-  const parts = { ...own, ...given, load: patientLoad }
+  const parts = { reach: nowhere, ...own, ...given, load: patientLoad }
   const app = createApp(parts)
   let births = 0
 

@@ -2,6 +2,7 @@
 import { randomBytes } from 'node:crypto'
 import nodeModule from 'node:module'
 import { setFlagsFromString } from 'node:v8'
+import { resolveName } from '../name-server.ts'
 import { type Given, serve } from '../serve.ts'
 import { processTimers } from '../timers.ts'
 import type { Arguments } from './command.ts'
@@ -36,7 +37,8 @@ export async function servePatiently(
   asJson = false,
 ): Promise<undefined> {
   const random = pooled(randomBytes)
-  const given = { clock: Date.now, random, timers: processTimers, patience, asJson }
+  const own = { clock: Date.now, timers: processTimers, reach: { resolve: resolveName } }
+  const given = { ...own, random, patience, asJson }
   const { log, announce, whenRefused, stop } = await serve(given)
   let stopping = false
   const hurry = new AbortController()

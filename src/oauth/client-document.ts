@@ -4,21 +4,27 @@
  * that was checked: a name that resolves differently the next time (DNS rebinding) gains nothing.
  */
 import type { LookupAddress } from 'node:dns'
-import { Resolver } from 'node:dns/promises'
 import type { IncomingMessage } from 'node:http'
 import type { RequestOptions } from 'node:https'
-import { BlockList, isIP } from 'node:net'
+import { BlockList } from 'node:net'
+import type { Timers } from '../timers.ts'
 
 export const DOCUMENT_BYTES = 5_120
 export const DOCUMENT_MS = 5_000
 
 export type FetchDocument = (url: URL) => Promise<string>
 
-/** How names are resolved and connections made; tests hand in their own. */
+/** How names are resolved and connections made. */
 export interface Reach {
   readonly resolve: (hostname: string, signal: AbortSignal) => Promise<readonly LookupAddress[]>
-  readonly mayReach: (address: LookupAddress) => boolean
+  /** Only public addresses by default. */
+  readonly mayReach?: (address: LookupAddress) => boolean
   readonly tls?: Pick<RequestOptions, 'ca'>
+}
+
+interface Fetching {
+  readonly reach: Reach
+  readonly timers: Timers
 }
 
 /** Not reachable from the public internet (IANA's special-purpose registries), and multicast. */
@@ -59,23 +65,6 @@ export const isPublic = ({ address, family }: LookupAddress): boolean =>
     ? !special.check(address, 'ipv4')
     : unicast.check(address, 'ipv6') && !special.check(address, 'ipv6')
 
-/** The system's resolver would take a thread of a pool that is small, and hold it past any deadline. */
-async function lookUp(hostname: string, signal: AbortSignal): Promise<LookupAddress[]> {
-  const family = isIP(hostname)
-  if (family !== 0) return [{ address: hostname, family }]
-  const resolver = new Resolver({ timeout: 2_000, tries: 2 })
-  signal.addEventListener('abort', () => resolver.cancel(), { once: true })
-  const found = await Promise.all(
-    ([4, 6] as const).map(async (kind) => {
-      const addresses = resolver[`resolve${kind}`](hostname)
-      return (await addresses.catch(() => [])).map((address) => ({ address, family: kind }))
-    }),
-  )
-  return found.flat()
-}
-
-const throughDns: Reach = { resolve: lookUp, mayReach: isPublic }
-
 const isJson = (type = ''): boolean => /^application\/(?:[\w.-]+\+)?json\s*(?:;|$)/i.test(type)
 
 async function textOf(response: IncomingMessage): Promise<string> {
@@ -94,7 +83,7 @@ async function textOf(response: IncomingMessage): Promise<string> {
 /** All addresses of a name must be public: which one is used is not the name's owner's to choose. */
 async function addressOf(
   { hostname }: URL,
-  { resolve, mayReach }: Reach,
+  { resolve, mayReach = isPublic }: Reach,
   signal: AbortSignal,
 ): Promise<LookupAddress> {
   const addresses = await resolve(hostname.replace(/^\[|\]$/g, ''), signal)
@@ -120,11 +109,11 @@ async function get(url: URL, pinned: LookupAddress, signal: AbortSignal, { tls }
 
 /** Rejects with a sentence; redirects are not followed. */
 export const fetchingBy =
-  (reach: Reach = throughDns): FetchDocument =>
+  ({ reach, timers }: Fetching): FetchDocument =>
   async (url) => {
     if (url.protocol !== 'https:') throw new Error('the address is not https')
     const aborting = new AbortController()
-    const deadline = setTimeout(() => aborting.abort(), DOCUMENT_MS)
+    const cancel = timers.after(DOCUMENT_MS, () => aborting.abort())
     const { signal } = aborting
     const tooLate = new Promise<never>((_, reject) => {
       signal.addEventListener('abort', () => reject(new Error(`it took over ${DOCUMENT_MS} ms`)))
@@ -134,7 +123,7 @@ export const fetchingBy =
     try {
       return await Promise.race([whole(), tooLate])
     } finally {
-      clearTimeout(deadline)
+      cancel()
       tooLate.catch(() => undefined)
       aborting.abort()
     }

@@ -1,7 +1,8 @@
 /** A command that waits for its home says so: for how long, and why. */
 import { HomeError } from 'agent-home-client'
 import { expect, test, vi } from 'vitest'
-import { type Later, sayingWaits, withSeconds } from '../../src/cli/remote/waiting.ts'
+import { sayingWaits, withSeconds } from '../../src/cli/remote/waiting.ts'
+import type { Timers } from '../../src/timers.ts'
 
 const problem = { status: 429, code: 'rate_limited', title: 'Too many requests' }
 const limited = (detail: string, retryAfter?: number) =>
@@ -18,12 +19,12 @@ function listening() {
   const said: unknown[][] = []
   const due: (() => void)[] = []
   const cancelled = vi.fn()
-  const later: Later = (ms, work) => {
+  const after: Timers['after'] = (ms, work) => {
     expect(ms).toBe(1_000)
     due.push(work)
     return cancelled
   }
-  const options = sayingWaits('http://home', (...told) => void said.push(told), later)
+  const options = sayingWaits('http://home', (...told) => void said.push(told), { after })
   return { said, due, cancelled, options }
 }
 

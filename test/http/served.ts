@@ -6,6 +6,7 @@ import { boundsOf, loadConfig } from '../../src/config.ts'
 import { listen } from '../../src/http/server.ts'
 import { openStore } from '../../src/store/open.ts'
 import { processTimers } from '../../src/timers.ts'
+import { nowhere } from '../nowhere.ts'
 
 let stop = async (): Promise<void> => {}
 
@@ -23,6 +24,7 @@ export async function serve(env: Readonly<Record<string, string>>): Promise<numb
     clock: Date.now,
     random: randomBytes,
     timers: processTimers,
+    reach: nowhere,
     log,
   })
   const server = await listen(app, '127.0.0.1', 0)

@@ -2,12 +2,14 @@
 import { createServer } from 'node:https'
 import type { AddressInfo, Socket } from 'node:net'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { resolveName } from '../../src/name-server.ts'
 import {
   DOCUMENT_BYTES,
   fetchingBy,
   isPublic,
   type Reach,
 } from '../../src/oauth/client-document.ts'
+import { processTimers } from '../../src/timers.ts'
 import { cert, key } from './authority.ts'
 
 describe('an address', () => {
@@ -89,14 +91,16 @@ describe('a document', () => {
   const url = () => new URL(`https://client.example:${port}/client.json`)
   const fetched = (given: typeof answer, by = reach) => {
     answer = given
-    return fetchingBy(by)(url())
+    return fetchingBy({ reach: by, timers: processTimers })(url())
   }
 
   test('is fetched under its name, which the certificate is for', async () => {
     expect(await fetched({ body: '{"a":"ü"}' })).toBe('{"a":"ü"}')
     expect(asked).toEqual([`client.example:${port}/client.json`])
     const elsewhere = new URL(`https://other.example:${port}/`)
-    await expect(fetchingBy(reach)(elsewhere)).rejects.toThrow(/other\.example/)
+    await expect(fetchingBy({ reach, timers: processTimers })(elsewhere)).rejects.toThrow(
+      /other\.example/,
+    )
   })
 
   test('is asked for once its address is known to be public, and there', async () => {
@@ -126,14 +130,19 @@ describe('a document', () => {
   })
 
   test('that is an address itself is judged without a name', async () => {
-    const byNumber = (address: string) => fetchingBy()(new URL(`https://${address}/c.json`))
+    const byNumber = (address: string) =>
+      fetchingBy({ reach: { resolve: resolveName }, timers: processTimers })(
+        new URL(`https://${address}/c.json`),
+      )
     for (const address of ['127.0.0.1', '[::1]', '10.0.0.1', '2130706433', '0x7f.1']) {
       await expect(byNumber(address)).rejects.toThrow('not public')
     }
   })
 
   test('is fetched over https alone', async () => {
-    await expect(fetchingBy(reach)(new URL('http://client.example/'))).rejects.toThrow('https')
+    await expect(
+      fetchingBy({ reach, timers: processTimers })(new URL('http://client.example/')),
+    ).rejects.toThrow('https')
   })
 
   test.each([

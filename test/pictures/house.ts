@@ -9,6 +9,7 @@ import { listen } from '../../src/http/server.ts'
 import { openStore } from '../../src/store/open.ts'
 import { processTimers } from '../../src/timers.ts'
 import { databaseDirectory } from '../files.ts'
+import { nowhere } from '../nowhere.ts'
 
 export interface House {
   readonly base: string
@@ -38,7 +39,15 @@ export async function openHouse(): Promise<House> {
     timers: processTimers,
   })
   const log = pino({ level: 'silent' })
-  const app = createApp({ config, store, clock, random: randomBytes, timers: processTimers, log })
+  const app = createApp({
+    config,
+    store,
+    clock,
+    random: randomBytes,
+    timers: processTimers,
+    reach: nowhere,
+    log,
+  })
   const server = await listen(app, '127.0.0.1', 0)
   return {
     base: `http://127.0.0.1:${server.port}`,

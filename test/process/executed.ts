@@ -13,6 +13,7 @@ import { loadConfig } from '../../src/config.ts'
 import { listen } from '../../src/http/server.ts'
 import { openStore } from '../../src/store/open.ts'
 import { processTimers } from '../../src/timers.ts'
+import { nowhere } from '../nowhere.ts'
 import { unbounded } from '../unbounded.ts'
 
 const directory = mkdtempSync(join(tmpdir(), 'agent-home-ways-'))
@@ -25,6 +26,7 @@ const app = createApp({
   clock: Date.now,
   random: randomBytes,
   timers: processTimers,
+  reach: nowhere,
   log,
 })
 const server = await listen(app, '127.0.0.1', 0)

@@ -28,6 +28,7 @@ import { processTimers } from '../../src/timers.ts'
 import { consoleEndpoints, landing, roomEndpoints } from '../../src/web/index.ts'
 import { createWeb } from '../../src/web/web.ts'
 import type { TestService } from '../harness.ts'
+import { nowhere } from '../nowhere.ts'
 
 /** One of the endpoints for another, and each of the rest for itself. */
 export type Replace = <Deps>(endpoint: Endpoint<Deps>) => Endpoint<Deps>
@@ -71,13 +72,21 @@ export function openDoors(
   const config = loadConfig({ ...unlimited, ...env })
   const streams = createConcurrencyLimit({ perClient: config.STREAMS_PER_ADDRESS })
   const signing = createSigning(store, clock)
-  const given = { config, store, clock, random: randomBytes, timers: processTimers, log }
+  const given = {
+    config,
+    store,
+    clock,
+    random: randomBytes,
+    timers: processTimers,
+    reach: nowhere,
+    log,
+  }
   const parts = { ...given, signing, streams }
   const admission = narrowDoor()
   const home = createHome(parts)
   const gateway = { ...createGateway({ ...parts, homeInUse: () => false }), admission }
   const calls = countAgentCalls(parts)
-  const oauth = createOAuth(home, store, fetchingBy())
+  const oauth = createOAuth(home, store, fetchingBy(parts))
   const web = createWeb({ ...parts, home, oauth, gateway, calls, describe: describeService })
   const measures = createMeasures(() => store.status())
   const { origins } = home

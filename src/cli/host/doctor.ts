@@ -52,8 +52,10 @@ const PATIENCE_MS = 5_000
 
 /** The service's own information; null: something else answers; undefined: nothing does. */
 async function statusAt(url: string, path: string): Promise<string | null | undefined> {
+  const late = new AbortController()
+  const cancel = processTimers.after(PATIENCE_MS, () => late.abort())
   try {
-    const response = await fetch(url + path, { signal: AbortSignal.timeout(PATIENCE_MS) })
+    const response = await fetch(url + path, { signal: late.signal })
     const body: unknown = await response.json().catch(() => null)
     const { status, version, type, code } = Object(body) as Record<string, unknown>
     // Other services answer with a status or a code, too.
@@ -61,6 +63,8 @@ async function statusAt(url: string, path: string): Promise<string | null | unde
     return typeof status === 'string' && typeof version === 'string' ? status : null
   } catch {
     return undefined
+  } finally {
+    cancel()
   }
 }
 

@@ -9,6 +9,7 @@ import {
   VersionConflict,
 } from 'agent-home-client'
 import { type ClientConfig, loadClientConfig } from '../../config.ts'
+import { processTimers } from '../../timers.ts'
 import type { Arguments, Given, Notice } from '../command.ts'
 import { EXIT, type Exit } from '../exit-codes.ts'
 import { Failure, missing, usage } from '../failure.ts'
@@ -116,7 +117,7 @@ export const homeAt = (
   options: Omit<AgentHomeOptions, 'url' | 'token'> = {},
 ): AgentHome => {
   try {
-    return new AgentHome({ ...sayingWaits(url, notice), ...options, url, token })
+    return new AgentHome({ ...sayingWaits(url, notice, processTimers), ...options, url, token })
   } catch (error) {
     if (error instanceof TypeError) throw usage(error.message)
     throw error

@@ -6,6 +6,7 @@ import {
   HomeError,
   type SymbolId,
 } from 'agent-home-client'
+import { processTimers } from '../../timers.ts'
 import type { Given, Notice, Report } from '../command.ts'
 import { EXIT } from '../exit-codes.ts'
 import { usage } from '../failure.ts'
@@ -78,7 +79,12 @@ async function birthKept(
   const { password: _, ...asked } = request
   const pending = pendingBirth([name, url, asked])
   const { idempotencyKey } = pending
-  const birth = AgentHome.birth({ url, ...sayingWaits(url, notice), ...request, idempotencyKey })
+  const birth = AgentHome.birth({
+    url,
+    ...sayingWaits(url, notice, processTimers),
+    ...request,
+    idempotencyKey,
+  })
   return kept(await refusing(birth.catch(forgetRotated(pending))), url, name, pending)
 }
 
@@ -89,6 +95,8 @@ export async function birthCommand(given: Given, terminal: Terminal): Promise<Re
   const request = await requestOf(given, terminal)
   const { notice } = given
   if (save !== undefined) return birthKept(url, save, request, notice)
-  const born = await refusing(AgentHome.birth({ url, ...sayingWaits(url, notice), ...request }))
+  const born = await refusing(
+    AgentHome.birth({ url, ...sayingWaits(url, notice, processTimers), ...request }),
+  )
   return { value: born, text: textOf(born), note: KEEP }
 }

@@ -1,5 +1,6 @@
 /** Says that a command waits for a home: for how long, and why. */
 import type { AgentHomeOptions, HomeError } from 'agent-home-client'
+import type { Timers } from '../../timers.ts'
 import type { Notice } from '../command.ts'
 
 /** A wait up to this long is not worth a word. */
@@ -18,25 +19,17 @@ export function withSeconds({ message, retryAfter }: HomeError): string {
     : `${message} Wait ${wait}.`
 }
 
-/** Runs the work after a while; the result cancels it. */
-export type Later = (ms: number, work: () => void) => () => void
-
-const onTimer: Later = (ms, work) => {
-  const timer = setTimeout(work, ms)
-  return () => clearTimeout(timer)
-}
-
 /** Options for a client: it says when it waits for longer than a second in all. */
 export function sayingWaits(
   url: string,
   notice: Notice,
-  later: Later = onTimer,
+  { after }: Pick<Timers, 'after'>,
 ): Pick<AgentHomeOptions, 'fetch' | 'onRetry'> {
   let waitedMs = 0
   const slow = () => notice(`Waiting for an answer from ${url}.`, { code: 'waiting' })
   return {
     async fetch(...request) {
-      const cancel = later(SILENT_MS, slow)
+      const cancel = after(SILENT_MS, slow)
       try {
         const response = await globalThis.fetch(...request)
         if (response.ok) waitedMs = 0

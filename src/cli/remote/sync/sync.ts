@@ -1,9 +1,9 @@
 /** `agent-home sync`: keeps a directory and a home the same, once or until it is stopped. */
 import { type FSWatcher, watch } from 'node:fs'
 import { join, resolve } from 'node:path'
-import { setTimeout as wait } from 'node:timers/promises'
 import { type AgentHome, HomeError, type Link } from 'agent-home-client'
 import { type FolderState, FolderStateError, openFolderState } from '../../../store/folder-state.ts'
+import { processTimers, type Timers } from '../../../timers.ts'
 import type { Given, Report } from '../../command.ts'
 import { EXIT } from '../../exit-codes.ts'
 import { Failure, usage } from '../../failure.ts'
@@ -146,7 +146,7 @@ async function untilQuiet(rounds: Rounds): Promise<Round> {
 }
 
 /** Wakes whoever waits. */
-function createBell() {
+function createBell({ pause }: Timers) {
   let ring = () => {}
   let isRung = false
   return {
@@ -157,14 +157,12 @@ function createBell() {
     /** Resolves when it rings, at once if it did; after `ms` at the latest. */
     async heard(ms: number, signal: AbortSignal): Promise<void> {
       if (isRung) return
-      const { promise, resolve: wake } = Promise.withResolvers<void>()
+      const waiting = new AbortController()
+      const wake = () => waiting.abort()
       ring = wake
-      const timer = setTimeout(wake, ms)
-      const stop = () => wake()
-      signal.addEventListener('abort', stop)
-      await promise
-      clearTimeout(timer)
-      signal.removeEventListener('abort', stop)
+      signal.addEventListener('abort', wake)
+      await pause(ms, waiting.signal).catch(() => {})
+      signal.removeEventListener('abort', wake)
     },
     quiet(): void {
       isRung = false
@@ -200,7 +198,7 @@ const RETRY = { first: 1_000, most: 30_000 }
 
 /** Tells of what happens in the home; after a break, from the event where it was. */
 async function followHome(
-  { home, rounds, signal, after: first }: Watching,
+  { home, rounds, signal, timers, after: first }: Watching,
   bell: Bell,
 ): Promise<never> {
   let after = first
@@ -224,7 +222,7 @@ async function followHome(
       }
     } catch (error) {
       if (!mayPass(error)) throw error
-      await wait(pause, undefined, { signal })
+      await timers.pause(pause, signal)
       bell.ring()
     }
   }
@@ -237,14 +235,15 @@ interface Watching {
   readonly terminal: Terminal
   readonly show: (round: Round) => void
   readonly signal: AbortSignal
+  readonly timers: Timers
   /** The last event before the home was first looked at. */
   readonly after: number
 }
 
 /** Rounds whenever something happens, until it is stopped. */
 async function keepWatching(watching: Watching): Promise<never> {
-  const { folder, rounds, terminal, show, signal } = watching
-  const bell = createBell()
+  const { folder, rounds, terminal, show, signal, timers } = watching
+  const bell = createBell(timers)
   const watcher = watchFolder(folder.root, bell)
   const failed = Promise.withResolvers<never>()
   followHome(watching, bell).catch(failed.reject)
@@ -263,14 +262,14 @@ async function keepWatching(watching: Watching): Promise<never> {
         if (!isAway) terminal.tell(`${(error as Error).message} Retrying.\n`)
         isAway = true
         rounds.lookAnew()
-        await Promise.race([failed.promise, wait(pause, undefined, { signal })])
+        await Promise.race([failed.promise, timers.pause(pause, signal)])
         pause = Math.min(RETRY.most, pause * 2)
         continue
       }
       const rescan = watcher ? RESCAN : RESCAN_UNWATCHED
       await Promise.race([failed.promise, bell.heard(rescan, signal)])
       signal.throwIfAborted()
-      await wait(SETTLE, undefined, { signal })
+      await timers.pause(SETTLE, signal)
     }
   } finally {
     watcher?.close()
@@ -287,6 +286,7 @@ async function syncIn(
   { flags, options }: Given,
   terminal: Terminal,
 ): Promise<Report | undefined> {
+  const timers = processTimers
   const asJson = flags.has('json')
   const isWatching = flags.has('watch')
   const reach = await reachOf(home)
@@ -299,7 +299,8 @@ async function syncIn(
   const finished = Promise.withResolvers<void>()
   const forget = terminal.whenStopped(() => {
     stop.abort()
-    return Promise.race([finished.promise, wait(GRACE, undefined, { ref: false })])
+    const tooLong = new Promise<void>((resolve) => timers.after(GRACE, resolve))
+    return Promise.race([finished.promise, tooLong])
   })
   const log = createLog(terminal, asJson)
   try {
@@ -319,7 +320,8 @@ async function syncIn(
     if (isWatching) {
       const show = createShow(terminal, asJson)
       const after = await lastEventOf(home)
-      await keepWatching({ home, folder, rounds, terminal, show, signal: stop.signal, after })
+      const { signal } = stop
+      await keepWatching({ home, folder, rounds, terminal, show, signal, timers, after })
     }
     const round = await untilQuiet(rounds)
     if (reach === undefined) await checkHistory(home, state)
