@@ -16,8 +16,7 @@ const alone = [
 const browser = readdirSync('src/web/browser').map((file) => basename(file, '.ts'))
 
 /** What libraries bring along for other servers and databases than ours: each would load Node's own. */
-const FOR_OTHERS =
-  /prom-client\/lib\/(cluster|pushgateway)\.js$|rate-limiter-flexible\/lib\/RateLimiter(?!Abstract\.|Memory\.|Res\.)\w+\.js$/
+const FOR_OTHERS = /prom-client\/lib\/(cluster|pushgateway)\.js$/
 
 /** Notices about its options, which tests hold, and about the version of Node.js. */
 const NOTICES = /oidc-provider\/lib\/helpers\/attention\.js$/

@@ -8,6 +8,15 @@ const files = readdirSync(import.meta.dirname, { recursive: true, encoding: 'utf
   .filter((file) => file.endsWith('.ts'))
   .map((file) => ({ file, text: readFileSync(join(import.meta.dirname, file), 'utf8') }))
 
+/** Whatever else runs in the process would meet them: `manual-timers.ts` has timers of one test. */
+const FAKED = /\bvi\s*\.\s*(useFakeTimers|setSystemTime|spyOn\(\s*global(This)?\b)/
+
+test('no test fakes or watches the timers and the clock that others use', () => {
+  expect(files.filter(({ text }) => FAKED.test(text)).map(({ file }) => file)).toEqual([])
+  const faking = ['useFakeTimers()', 'setSystemTime(0)', "spyOn(globalThis, 'setTimeout')"]
+  expect(faking.filter((each) => FAKED.test(`${'vi'}.${each}`))).toEqual(faking)
+})
+
 test('no test says how long something takes', () => {
   expect(files.length).toBeGreaterThan(300)
   const found = files.flatMap(({ file, text }) => timed(text).map((each) => `${file}: ${each}`))

@@ -85,7 +85,7 @@ export function createHome(parts: Parts): Home {
   })
   const limits = homeLimits(config)
   const { leasePermits } = store
-  const counting = leasePermits ? countShared(leasePermits, stopwatch) : countInMemory()
+  const counting = leasePermits ? countShared(leasePermits, stopwatch) : countInMemory(timers)
   return {
     store: endingExports(notifyingStore(allowed, subscriptions.tell), exports),
     streams,

@@ -1,7 +1,7 @@
 /** Named budgets: requests per window, counted by key, and the headers that show them. */
-import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible'
 import { type ErrorCode, type Problem, type ProblemExtras, problem } from '../errors.ts'
 import type { Call } from '../http/call.ts'
+import type { Timers } from '../timers.ts'
 
 export interface BudgetPolicy {
   readonly name: string
@@ -25,52 +25,71 @@ export interface Counting {
   look(policy: BudgetPolicy, key: string): Promise<BudgetState>
 }
 
+/** Nothing was taken; or its quota is 0, which is no limit. */
+const whole = (policy: BudgetPolicy): BudgetState => ({
+  policy,
+  remaining: policy.quota,
+  resetSeconds: policy.windowSeconds,
+  allowed: true,
+})
+
+interface Counted {
+  taken: number
+  readonly endsAt: number
+}
+
 const stateOf = (
   policy: BudgetPolicy,
-  counted: RateLimiterRes | null,
+  { taken, endsAt }: Counted,
+  now: number,
   allowed: boolean,
 ): BudgetState => ({
   policy,
-  remaining: counted?.remainingPoints ?? policy.quota,
-  resetSeconds: counted ? Math.ceil(counted.msBeforeNext / 1000) : policy.windowSeconds,
+  remaining: Math.max(0, policy.quota - taken),
+  // Whole milliseconds, because a sum of fractions may be a trace longer than its window.
+  resetSeconds: Math.ceil(Math.round(endsAt - now) / 1_000),
   allowed,
 })
 
-/** Counted in this process's memory. */
-export function countInMemory(): Counting {
-  const limiters = new Map<BudgetPolicy, RateLimiterMemory>()
+/** Counted in this process's memory, for as long as a window lasts. */
+export function countInMemory({ stopwatch, after }: Timers): Counting {
+  const counted = new Map<BudgetPolicy, Map<string, Counted>>()
 
-  function limiterOf(policy: BudgetPolicy): RateLimiterMemory {
-    const { quota: points, windowSeconds: duration } = policy
-    // Without a prefix, which would make another string of the key for each request.
-    const options = { points, duration, keyPrefix: '' }
-    const found = limiters.get(policy) ?? new RateLimiterMemory(options)
-    limiters.set(policy, found)
+  function keysOf(policy: BudgetPolicy): Map<string, Counted> {
+    const found = counted.get(policy) ?? new Map<string, Counted>()
+    counted.set(policy, found)
     return found
+  }
+
+  function begin({ windowSeconds }: BudgetPolicy, keys: Map<string, Counted>, key: string) {
+    const ms = windowSeconds * 1_000
+    const begun: Counted = { taken: 0, endsAt: stopwatch() + ms }
+    keys.set(key, begun)
+    after(ms, () => {
+      if (keys.get(key) === begun) keys.delete(key)
+    })
+    return begun
+  }
+
+  /** Its timer may be late. */
+  function current(keys: Map<string, Counted>, key: string): Counted | undefined {
+    const found = keys.get(key)
+    return found && found.endsAt > stopwatch() ? found : undefined
   }
 
   return {
     async take(policy, key) {
-      try {
-        return stateOf(policy, await limiterOf(policy).consume(key), true)
-      } catch (over) {
-        if (over instanceof RateLimiterRes) return stateOf(policy, over, false)
-        throw over
-      }
+      const keys = keysOf(policy)
+      const found = current(keys, key) ?? begin(policy, keys, key)
+      found.taken++
+      return stateOf(policy, found, stopwatch(), found.taken <= policy.quota)
     },
     async look(policy, key) {
-      const counted = await limiterOf(policy).get(key)
-      return stateOf(policy, counted, (counted?.consumedPoints ?? 0) < policy.quota)
+      const found = current(keysOf(policy), key)
+      return found ? stateOf(policy, found, stopwatch(), found.taken < policy.quota) : whole(policy)
     },
   }
 }
-
-const unlimited = (policy: BudgetPolicy): BudgetState => ({
-  policy,
-  remaining: 0,
-  resetSeconds: policy.windowSeconds,
-  allowed: true,
-})
 
 export function createBudgets(policies: readonly BudgetPolicy[], counting: Counting) {
   const byName = new Map(policies.map((policy) => [policy.name, policy]))
@@ -83,7 +102,7 @@ export function createBudgets(policies: readonly BudgetPolicy[], counting: Count
     (ask: Counting['take']) =>
     (name: string, key: string): BudgetState | Promise<BudgetState> => {
       const found = policy(name)
-      return found.quota === 0 ? unlimited(found) : ask(found, key)
+      return found.quota === 0 ? whole(found) : ask(found, key)
     }
   return { policy, take: asked(counting.take), look: asked(counting.look) }
 }

@@ -5,7 +5,6 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type OpenedHome, openHome } from './opened.ts'
 import { caught } from './outcome.ts'
 import { openScripted, problemOf } from './scripted.ts'
-import { watchWaits } from './waits.ts'
 
 /** It takes what is sent, and never answers. */
 async function openSilence() {
@@ -82,10 +81,16 @@ describe('a call', () => {
   test('that is never answered ends with its timeout, each try with its own', async () => {
     const { token } = await opened.born()
     const silence = await openSilence()
-    const home = new AgentHome({ url: silence.url, token, timeout: 100, retries: 1 })
-    const waits = watchWaits()
+    const tries: (AbortSignal | null | undefined)[] = []
+    const watched: typeof fetch = (input, init) => {
+      tries.push(init?.signal)
+      return fetch(input, init)
+    }
+    const own = { url: silence.url, token, timeout: 100, retries: 1, fetch: watched }
+    const home = new AgentHome(own)
     const error = await caught(home.read('plan'))
-    expect(waits().filter((ms) => ms === 100)).toHaveLength(2)
+    expect(tries.map((signal) => signal?.reason.name)).toEqual(['TimeoutError', 'TimeoutError'])
+    expect(new Set(tries).size).toBe(2)
     expect(error).toMatchObject({ code: 'no_answer', cause: { name: 'TimeoutError' } })
     const unknown = await caught(home.append('log', 'A', { timeout: 50 }))
     expect(unknown).toBeInstanceOf(OutcomeUnknown)

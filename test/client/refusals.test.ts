@@ -1,11 +1,16 @@
 /** What a home, or something that stands before it, refuses; when it is asked again; what leaks. */
 import { inspect } from 'node:util'
-import { AgentHome, HomeError, OutcomeUnknown, type Retry } from 'agent-home-client'
+import {
+  AgentHome,
+  type AgentHomeOptions,
+  HomeError,
+  OutcomeUnknown,
+  type Retry,
+} from 'agent-home-client'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { openHome } from './opened.ts'
 import { caught } from './outcome.ts'
 import { openScripted, problemOf, type Scripted } from './scripted.ts'
-import { watchWaits } from './waits.ts'
 
 const TOKEN = `aha_${'s'.repeat(43)}ecret0`
 
@@ -40,7 +45,7 @@ describe('a refusal', () => {
   })
 
   /** Of one's own, for those that wait beside each other. */
-  const openOne = async (options: { readonly retries?: number } = {}) => {
+  const openOne = async (options: Pick<AgentHomeOptions, 'retries' | 'onRetry'> = {}) => {
     const own = await openScripted()
     return { own, asking: new AgentHome({ url: own.url, token: TOKEN, ...options }) }
   }
@@ -116,11 +121,11 @@ describe('a refusal', () => {
     [503, 'overloaded'],
     [503, 'stopping'],
   ])('of %s %s is asked again after Retry-After, a write too', async (status, code) => {
-    const { own, asking } = await openOne()
+    const waits: number[] = []
+    const { own, asking } = await openOne({ onRetry: ({ waitMs }) => void waits.push(waitMs) })
     own.answer(busy(status, code), found)
-    const waits = watchWaits()
     expect(await asking.append('plan', 'A')).toEqual(memory)
-    expect(waits().filter((ms) => ms >= 1_000 && ms < 2_000)).toHaveLength(1)
+    expect(waits.filter((ms) => ms >= 1_000 && ms < 2_000)).toHaveLength(1)
     expect(own.asked).toHaveLength(2)
     await own.close()
   })

@@ -7,13 +7,14 @@ import { countInMemory, createBudgets } from '../../src/pipeline/budgets.ts'
 import { failAuthentication, showFailures } from '../../src/pipeline/failures.ts'
 import { announce, refuseUnspent, spent } from '../../src/pipeline/guards/budget.ts'
 import type { Identity } from '../../src/store/port/home.ts'
+import { processTimers } from '../../src/timers.ts'
 import { incomingOf } from '../harness.ts'
 
 const callFrom = (from = '192.0.2.1'): Call => beginCall('r1', incomingOf('GET', '/', { from }), {})
 
 const deps = (quota = 2) => {
   const named = (name: string) => ({ name, quota, windowSeconds: 60 })
-  const budgets = createBudgets([named('reads'), named('failures')], countInMemory())
+  const budgets = createBudgets([named('reads'), named('failures')], countInMemory(processTimers))
   return { budgets, trustedProxies: new BlockList() }
 }
 

@@ -101,7 +101,7 @@ export function openDoors(
     serving(path, replace) {
       const there = <Deps>(endpoints: readonly Endpoint<Deps>[]): Endpoint<Deps>[] =>
         endpoints.filter((endpoint) => endpoint.path === path).map((each) => replace(each))
-      const budgets = createBudgets(Object.values(home.limits.rates), countInMemory())
+      const budgets = createBudgets(Object.values(home.limits.rates), countInMemory(processTimers))
       const routes = createRoutes(() => forPeople)
       routes.mount(there([...homeEndpoints, ...mcpEndpoints]), { ...home, budgets }, hooks)
       routes.mount(there(oauthEndpoints), { ...oauth, budgets }, hooks)
