@@ -35,7 +35,7 @@ test.each(places)(
     const made = await run(options, 'account', 'recover', email, '--url', `${server.url}/`)
     expect(made).toMatchObject({ code: 0 })
     expect(made.stdout).toMatch(/^http:\S+\/console\/recover\?link=[\w-]{43}\n$/)
-    expect(made.output).toContain('sets another password for keeper@example.org, once')
+    expect(made.output).toContain('can set a new password for keeper@example.org, once')
     const link = new URL(made.stdout.trim())
     expect((await fetch(link)).status).toBe(200)
     const secret = link.searchParams.get('link') ?? ''
