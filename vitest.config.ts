@@ -14,7 +14,10 @@ const CONTRACTS = [
 ]
 
 /** What is promised many times over: `npm test` has a quarter of it (test/effort.ts). */
-const AT_LENGTH = ['test/process/{nodes,sync,users}.test.ts', 'test/home/memory-races.test.ts']
+const AT_LENGTH = [
+  'test/process/{nodes,sync,users}.test.ts',
+  'test/{home/memory-races,cli/sync-model}.test.ts',
+]
 
 /** What needs PostgreSQL, or loads the frameworks that adapters are for. */
 const BESIDE = 'test/{postgres,client/adapters}/**'

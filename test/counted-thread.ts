@@ -32,9 +32,14 @@ let end: () => Promise<unknown> = async () => undefined
 
 const begin = {
   async longestTurn() {
-    const longest = { steps: 0, ms: 0 }
+    const longest = { steps: 0, whole: 0, ms: 0 }
     let done = false
     await stepsTaken()
+    const look = async () => {
+      const steps = await stepsTaken()
+      longest.steps = Math.max(longest.steps, steps)
+      longest.whole += steps
+    }
     const watching = (async () => {
       for (let lookedAt = performance.now(); !done; ) {
         const from = performance.now()
@@ -42,10 +47,10 @@ const begin = {
         const now = performance.now()
         longest.ms = Math.max(longest.ms, now - from)
         if (now - lookedAt < TOGETHER_MS) continue
-        longest.steps = Math.max(longest.steps, await stepsTaken())
+        await look()
         lookedAt = performance.now()
       }
-      longest.steps = Math.max(longest.steps, await stepsTaken())
+      await look()
     })()
     end = async () => {
       done = true

@@ -11,6 +11,8 @@ type Answer<F> = F extends (...args: never[]) => infer R ? Awaited<R> : never
 export interface LongestTurn {
   /** The most of one turn. */
   readonly steps: number
+  /** Of all of them. */
+  readonly whole: number
   /** Of a turn of its own: to be shown (test/effort.ts), for it is the machine's as well. */
   readonly ms: number
 }

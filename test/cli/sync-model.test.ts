@@ -21,7 +21,7 @@ import { pathsUnder } from '../../src/cli/remote/sync/paths.ts'
 import { type Round, Rounds } from '../../src/cli/remote/sync/rounds.ts'
 import { openFolderState } from '../../src/store/folder-state.ts'
 import { type OpenedHome, openHome } from '../client/opened.ts'
-import { times } from '../effort.ts'
+import { timesPromised } from '../effort.ts'
 import { filesIn, freshFolder, removeFolders } from './sync.ts'
 
 let opened: OpenedHome
@@ -323,5 +323,5 @@ test('no line that anybody wrote is lost, and both sides become the same', async
         .toSorted()
     expect(same(await world.memories())).toEqual(same(filesIn(world.directory)))
   })
-  await fc.assert(property, { numRuns: times(600) })
+  await fc.assert(property, { numRuns: timesPromised(300) })
 })

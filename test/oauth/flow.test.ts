@@ -220,26 +220,23 @@ describe.each(engines)('OAuth on $name', (engine) => {
     await rotate(clientId, ahead, 25)
   })
 
-  test.each([21, 25, 100])(
-    'a token that is used %i replacements later ends the grant',
-    async (n) => {
-      const own = await operatorOf(service)
-      const stolen = await letIn(service, own)
-      const newest = await rotate(stolen.clientId, stolen.refresh, n)
-      const { access } = tokensIn(await refresh(service, stolen.clientId, newest))
-      expect((await refresh(service, stolen.clientId, stolen.refresh)).status).toBe(400)
-      expect(await statusOf(access)).toBe(401)
-      expect(await keys(own)).toEqual([])
-      expect(await eventsOf(own)).toEqual(['create_key', 'suspect_theft', 'revoke_key'])
-    },
-  )
+  test.each([21, 100])('a token that is used %i replacements later ends the grant', async (n) => {
+    const own = await operatorOf(service)
+    const stolen = await letIn(service, own)
+    const newest = await rotate(stolen.clientId, stolen.refresh, n)
+    const { access } = tokensIn(await refresh(service, stolen.clientId, newest))
+    expect((await refresh(service, stolen.clientId, stolen.refresh)).status).toBe(400)
+    expect(await statusOf(access)).toBe(401)
+    expect(await keys(own)).toEqual([])
+    expect(await eventsOf(own)).toEqual(['create_key', 'suspect_theft', 'revoke_key'])
+  })
 
   test('an idle session whose token many others displaced is refused and told, and they live on', async () => {
     const own = await operatorOf(service)
     const { clientId, refresh: shared } = await letIn(service, own)
     untilFullHour()
     const sessions = Array.from({ length: 7 }, () => shared)
-    for (let hour = 0; hour < 20; hour++) {
+    for (let hour = 0; hour < 16; hour++) {
       service.tick(HOUR_MS)
       for (const [at, token] of sessions.entries()) {
         service.tick(1)

@@ -51,9 +51,12 @@ describe.each<[Kind, number]>([
     ['many of them', '人'.repeat(500)],
   ])('is asked for %s', async (_, q) => {
     for (const all of [false, true]) {
-      expect(await home.steps('ask', q, all)).toBeLessThan(QUESTION)
-      const longest = await home.longestTurn(async () => void (await home.ask('ask', q, all)))
-      expect(longest.steps).toBeLessThan(TURN)
+      const { steps, whole } = await home.longestTurn(
+        async () => void (await home.ask('ask', q, all)),
+      )
+      expect(whole).toBeGreaterThan(0)
+      expect(whole).toBeLessThan(QUESTION)
+      expect(steps).toBeLessThan(TURN)
     }
   })
 })

@@ -51,18 +51,18 @@ describe.each(engines)('searches of many agents of one address on $name', (engin
     ['tools', searchByMcp],
     ['contexts about a task', contextAbout],
   ])('by %s keep nobody else from theirs', async (_, ask) => {
-    /** How many were answered before mine. */
-    const answers: number[] = []
-    for (let tries = 0; tries < 12; tries++) {
+    /** How many were answered before mine, at best: chance decides who is first of what is sent at once. */
+    let least = Infinity
+    for (let tries = 0; tries < 12 && least >= AGENTS / 2; tries++) {
       let before = 0
       const under = many(ask).map((asked) => asked.then(() => before++))
       const found = await search(mine, OTHER)
       expect([found.status, found.text]).toEqual([200, expect.stringContaining('"plan"')])
       const answered = before
       await Promise.all(under)
-      answers.push(answered)
+      least = Math.min(least, answered)
     }
-    expect(Math.min(...answers)).toBeLessThan(AGENTS / 2)
+    expect(least).toBeLessThan(AGENTS / 2)
   })
 })
 
