@@ -163,3 +163,30 @@ def test_sizes_are_those_of_du() -> None:
     sizes = [0, 1, 1023, 1024, 1280, 1536, 1024**2 - 1, 1024**2, 1024**3 * 5]
     said = ["0B", "1B", "1023B", "1K", "1.3K", "1.5K", "1024.0K", "1M", "5G"]
     assert list(map(size_shown, sizes)) == said
+
+
+@pytest.mark.parametrize("name", ["x" * 2_000_000, "x/" * 1_000_000])
+def test_the_model_is_told_of_every_2_mb_in_a_few_words(
+    home: AgentHome, tool: AgentHomeMemoryTool, name: str
+) -> None:
+    answer_of(tool, {"command": "create", "path": "/memories/a.md", "file_text": "A"})
+    at = {"path": "/memories/a.md"}
+    for command in (
+        {"command": "create", "path": "/memories/b.md", "file_text": name},
+        {"command": "str_replace", **at, "old_str": "A", "new_str": name},
+        {"command": "insert", **at, "insert_line": 0, "insert_text": name},
+    ):
+        told = answer_of(tool, command)
+        assert "was not changed: it would be larger than 16384" in told
+        assert len(told) < 500
+    path = f"/memories/{name}"
+    for command in (
+        {"command": "create", "path": path, "file_text": "A"},
+        {"command": "rename", "old_path": "/memories/a.md", "new_path": path},
+        {"command": "view", "path": path},
+        {"command": "delete", "path": path},
+    ):
+        told = answer_of(tool, command)
+        assert told.endswith("… is too long")
+        assert len(told) < 9_000
+    assert [each.text for each in home.list(view="whole")] == ["A"]

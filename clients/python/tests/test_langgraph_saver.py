@@ -16,8 +16,8 @@ from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import END, START, StateGraph
 from langgraph.types import Command, Send, interrupt
 
-from agent_home import AgentHome, AsyncAgentHome, BirthResult
-from agent_home.langgraph import AgentHomeSaver
+from agent_home import AgentHome, AsyncAgentHome, BirthResult, HomeError
+from agent_home.langgraph import AgentHomeSaver, AgentHomeStore
 from where import Where
 
 
@@ -286,3 +286,42 @@ def test_a_thread_that_is_rebuilt_from_its_ancestors_keeps_them_all(home: AgentH
             config, made, {"step": at, "counters_since_delta_snapshot": {"a": (at, at)}}, {"a": at}
         )
     assert len(list(saver.list(THREAD))) == 5
+
+
+def test_values_and_writes_of_2_mb_are_kept_and_give_way_with_their_pieces(home: AgentHome) -> None:
+    saver = AgentHomeSaver(home, keep=2)
+    counts: list[int] = []
+    config = THREAD
+    for at in range(1, 6):
+        big = f"{at}{'ї' * 1_000_000}"
+        config = put(saver, config, checkpoint(at, {"big": big}, {"big": at}), {"big": at})
+        saver.put_writes(config, [("big", big)], "task")
+        found = AgentHomeSaver(home).get_tuple(THREAD)
+        assert found is not None
+        assert found.checkpoint["channel_values"]["big"] == big
+        assert [value == big for _, _, value in found.pending_writes or []] == [True]
+        counts.append(home.profile().memory_count)
+    assert counts[2] > 600
+    assert counts[2:] == [counts[2]] * 3
+    saver.delete_thread("by hand")
+    assert home.profile().memory_count == 0
+
+
+def test_of_a_line_that_the_home_refuses_no_piece_stays(where: Where, born: BirthResult) -> None:
+    problem = {"title": "t", "detail": "d", "code": "memory_quota_reached", "status": 409}
+    refusal: dict[str, object] = {"answer": {"status": 409, "body": problem}}
+    with AgentHome(url=where.faulty, token=born.token) as home:
+        saver = AgentHomeSaver(home)
+        config = put(saver, THREAD, checkpoint(1, {"a": "A"}, {"a": 1}), {"a": 1})
+        # Six batches of pieces, and the line.
+        for pieces in (3, 6):
+            where.meet(*[{}] * pieces, refusal)
+            with pytest.raises(HomeError, match="memory_quota_reached"):
+                saver.put_writes(config, [("a", "ї" * 1_000_000)], "task")
+        # The item that is there, and as many.
+        store = AgentHomeStore(home)
+        where.meet(*[{}] * 6, refusal)
+        with pytest.raises(HomeError, match="memory_quota_reached"):
+            store.put(("a",), "k", {"text": "ї" * 1_000_000})
+        where.meet()
+        assert home.profile().memory_count == 1

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import math
 import random
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -252,8 +253,6 @@ def test_lost_answers_lose_nothing(where: Where, born: BirthResult) -> None:
 
 def test_what_cannot_be_is_refused(where: Where, born: BirthResult, home: AgentHome) -> None:
     store = AgentHomeStore(home)
-    with pytest.raises(ValueError, match="500 KB"):
-        store.put(("a",), "b", {"text": "ї" * 600_000})
     with pytest.raises(InvalidNamespaceError):
         store.batch([PutOp(("a.b",), "c", {})])
     with pytest.raises(NotImplementedError):
@@ -262,6 +261,26 @@ def test_what_cannot_be_is_refused(where: Where, born: BirthResult, home: AgentH
         AgentHomeStore(home, prefix="a.b")
     with pytest.raises(TypeError, match="needs an AgentHome"):
         AgentHomeStore(AsyncAgentHome(url=where.url, token=born.token)).get(("a",), "b")
+
+
+def test_a_value_of_any_length_is_replaced_at_once_and_leaves_nothing(home: AgentHome) -> None:
+    store = AgentHomeStore(home)
+
+    def found() -> Any:
+        item = store.get(("a",), "k")
+        return item and item.value
+
+    first, second = ({"text": at + "ї" * 1_000_000} for at in "12")
+    store.batch([PutOp(("a",), "k", first), PutOp(("a",), "short", {"n": 1})])
+    assert found() == first
+    store.put(("a",), "k", second)
+    assert found() == second
+    assert len(list(home.list())) == 1 + math.ceil(2_000_012 / 16_384)
+    store.put(("a",), "k", {"n": 2})
+    assert found() == {"n": 2}
+    store.put(("a",), "k", first)
+    store.delete(("a",), "k")
+    assert [each.key for each in home.list()] == ["store.a.short"]
 
 
 def test_its_keys_are_those_of_the_other_adapter(home: AgentHome) -> None:

@@ -6,6 +6,8 @@ import { type OpenedHome, openHome } from '../opened.ts'
 import { drive, plan, use } from './drive.ts'
 import type { Step } from './model.ts'
 
+const BIG = 'x'.repeat(2_000_000)
+
 describe('the memory tools', () => {
   let opened: OpenedHome
   beforeAll(async () => {
@@ -54,6 +56,22 @@ describe('the memory tools', () => {
       use('append_memory', { key: 'plan', text: 'x'.repeat(16_384) }),
       /split longer texts across several keys\. \(text_too_large\)$/,
     ],
+    ...[
+      use('write_memory', { key: 'big', text: BIG, expectedVersion: 0 }),
+      use('write_memory', { key: 'big', text: 'x', metadata: { BIG }, expectedVersion: 0 }),
+      use('append_memory', { key: 'plan', text: BIG }),
+      use('edit_memory', { key: 'plan', old: 'A', new: BIG }),
+      use('edit_memory', { key: 'plan', old: BIG, new: 'A' }),
+      use('delete_memory', { key: BIG, expectedVersion: 1 }),
+      use('read_memory', { key: BIG }),
+      use('search_memories', { q: BIG }),
+      use('list_memories', { prefix: BIG }),
+      use('get_context', { about: BIG }),
+    ].map((step): [string, Step, RegExp] => [
+      '2 MB',
+      step,
+      /^MemoryToolError: Nothing was changed: what you sent is too long\. A text has at most 16384 /,
+    ]),
     [
       'a version that is no longer kept',
       use('read_memory', { key: 'plan', version: 9 }),

@@ -20,6 +20,8 @@ import {
 } from './commands.ts'
 import { session } from './session.ts'
 
+const BIG = 'x'.repeat(2_000_000)
+
 /** A directory's own size is the file system's business. */
 const withoutDirectorySizes = (answer: string): string =>
   answer.startsWith("Here're")
@@ -64,6 +66,30 @@ describe('the memory tool of Anthropic on a home', () => {
     return answers
   }
   let rooms = 0
+
+  test('tells the model of every 2 MB that it sends, in a few words', async () => {
+    const { home } = await opened.born()
+    const ours = memoryHandlers(home)
+    await answerOf(ours, create('/memories/a.md', 'A'))
+    const longPath = /^Error: The path \/memories\/.{8000,9000}… is too long$/
+    const longFile =
+      /^Error: The file \/memories\/\S+ was not changed: it would be larger than 16384 /
+    const told: [Command, RegExp][] = [
+      [create('/memories/b.md', BIG), longFile],
+      [replace('/memories/a.md', 'A', BIG), longFile],
+      [insert('/memories/a.md', 0, BIG), longFile],
+      ...[BIG, 'x/'.repeat(1_000_000)].flatMap((name): [Command, RegExp][] => [
+        [create(`/memories/${name}`, 'A'), longPath],
+        [rename('/memories/a.md', `/memories/${name}`), longPath],
+        [view(`/memories/${name}`), longPath],
+        [remove(`/memories/${name}`), longPath],
+      ]),
+    ]
+    for (const [command, sentence] of told) {
+      expect(await answerOf(ours, command)).toMatch(sentence)
+    }
+    expect((await all(home.list({ view: 'whole' }))).map(({ text }) => text)).toEqual(['A'])
+  })
 
   test('keeps no directory in which nothing is', async () => {
     const before = [create('/memories/a/b.md', 'A'), remove('/memories/a/b.md')]

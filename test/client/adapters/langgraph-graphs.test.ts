@@ -64,6 +64,12 @@ describe('a graph of LangGraph', () => {
     }
   }
 
+  /** A home in which the number of writes is not what is tried. */
+  async function unlimited(env: Readonly<Record<string, string>> = {}) {
+    const { born, close } = await openHome(env)
+    return { home: (await born()).home, close }
+  }
+
   async function talk(checkpointer: BaseCheckpointSaver, turns: number) {
     const graph = chatGraph(checkpointer)
     for (let turn = 0; turn < turns; turn++) {
@@ -89,6 +95,53 @@ describe('a graph of LangGraph', () => {
     expect(history).toHaveLength(20)
     expect(history.map(told)).toEqual(whole.slice(0, 20).map(told))
     expect((await bare.profile()).memoryCount).toBeLessThan(60)
+  })
+
+  test('values and writes of 2 MB are kept, and give way with all of their pieces', async () => {
+    const { home, close } = await unlimited()
+    const saver = new AgentHomeSaver({ home, keep: 2 })
+    const counts: number[] = []
+    let config: RunnableConfig = thread('big')
+    for (let at = 1; at <= 5; at++) {
+      const big = `${at}${'ї'.repeat(1_000_000)}`
+      const versions = { big: at }
+      const id = `${at}`.padStart(8, '0')
+      const checkpoint = { ...emptyCheckpoint(), id, channel_values: { big } }
+      const whole = { ...checkpoint, channel_versions: versions }
+      const metadata = { ...METADATA, big }
+      config = await saver.put(config, whole, metadata, versions)
+      await saver.putWrites(config, [['big', big]], 'task')
+      const found = await new AgentHomeSaver({ home }).getTuple(thread('big'))
+      expect(found?.checkpoint.channel_values.big === big).toBe(true)
+      expect(found?.pendingWrites?.map(([, , value]) => value === big)).toEqual([true])
+      counts.push((await home.profile()).memoryCount)
+    }
+    expect(counts[2]).toBeGreaterThan(700)
+    expect(counts.slice(2)).toEqual([counts[2], counts[2], counts[2]])
+    await saver.deleteThread('big')
+    expect((await home.profile()).memoryCount).toBe(0)
+    await close()
+  })
+
+  test('of a checkpoint that the home refuses no piece stays', async () => {
+    const { home, close } = await unlimited({ MEMORIES_PER_AGENT: '300' })
+    const saver = new AgentHomeSaver({ home })
+    const versions = { big: 1 }
+    const put = (big: string) =>
+      saver.put(
+        thread('big'),
+        { ...emptyCheckpoint(), channel_values: { big }, channel_versions: versions },
+        METADATA,
+        versions,
+      )
+    const config = await put('ї'.repeat(1_000_000))
+    const { memoryCount } = await home.profile()
+    const long = 'ї'.repeat(2_000_000)
+    for (const refused of [put(long), saver.putWrites(config, [['big', long]], 'task')]) {
+      await expect(refused).rejects.toMatchObject({ status: 409 })
+    }
+    expect((await home.profile()).memoryCount).toBe(memoryCount)
+    await close()
   })
 
   test('what was said once is kept, however many checkpoints came since', async () => {

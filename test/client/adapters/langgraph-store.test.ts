@@ -1,4 +1,5 @@
 /** The store of LangGraph in a home: whatever is done, as the one in memory does it. */
+import { isDeepStrictEqual } from 'node:util'
 import { Embeddings } from '@langchain/core/embeddings'
 import {
   InMemoryStore,
@@ -8,6 +9,7 @@ import {
   type SearchItem,
   type SearchOperation,
 } from '@langchain/langgraph-checkpoint'
+import { HomeError } from 'agent-home-client'
 import { AgentHomeStore } from 'agent-home-client/langgraph'
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -334,7 +336,7 @@ describe('the store of LangGraph', () => {
     expect(await all(home.list())).toEqual([])
   })
 
-  test('more than one batch takes is put in several, and what none takes is refused', async () => {
+  test('more than one batch takes is put in several', async () => {
     const { store } = await begin()
     const operations = Array.from({ length: 130 }, (_, at) => ({
       namespace: ['many'],
@@ -343,7 +345,37 @@ describe('the store of LangGraph', () => {
     }))
     await store.batch(operations)
     expect(await store.search(['many'], { limit: 200 })).toHaveLength(130)
-    const wide = { text: 'x'.repeat(1_500_000) }
-    expect(await caught(store.put(['many'], 'wide', wide))).toBeInstanceOf(RangeError)
+  })
+
+  test('a value may have any length, is replaced at once, and leaves nothing behind', async () => {
+    const { home, store } = await begin()
+    const isThere = async (value: object | undefined) =>
+      isDeepStrictEqual((await store.get(['a'], 'k'))?.value, value)
+    const [first, second] = ['1', '2'].map((begin) => ({ text: begin + 'ї'.repeat(1_000_000) }))
+    await store.batch([
+      { namespace: ['a'], key: 'k', value: first ?? {} },
+      { namespace: ['a'], key: 'short', value: { n: 1 } },
+    ])
+    expect(await isThere(first)).toBe(true)
+    await store.put(['a'], 'k', second ?? {})
+    expect(await isThere(second)).toBe(true)
+    expect(await all(home.list())).toHaveLength(1 + Math.ceil(2_000_012 / 16_384))
+    await store.put(['a'], 'k', { n: 2 })
+    expect(await isThere({ n: 2 })).toBe(true)
+    await store.put(['a'], 'k', first ?? {})
+    await store.delete(['a'], 'k')
+    expect((await all(home.list())).map(({ key }) => key)).toEqual(['store.a.short'])
+  })
+
+  test('of a long value that the home refuses nothing stays, and the one before it does', async () => {
+    const small = await openHome({ MEMORIES_PER_AGENT: '100' })
+    const { home } = await small.born()
+    const store = new AgentHomeStore({ home })
+    await store.put(['a'], 'k', { n: 1 })
+    const refused = await caught(store.put(['a'], 'k', { text: 'ї'.repeat(1_000_000) }))
+    expect(refused).toBeInstanceOf(HomeError)
+    expect((await all(home.list())).map(({ key }) => key)).toEqual(['store.a.k'])
+    expect((await store.get(['a'], 'k'))?.value).toEqual({ n: 1 })
+    await small.close()
   })
 })

@@ -6,13 +6,13 @@ import base64
 import hashlib
 import re
 import secrets
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Literal, TypeVar
 
 from . import wire
-from .calls import Op, backoff, sleep
-from .core import operation
-from .errors import BatchConflict, OutcomeUnknown, VersionConflict
+from .calls import Op, backoff, collected, sleep
+from .core import Core, operation
+from .errors import BatchConflict, HomeError, OutcomeUnknown, VersionConflict
 from .exact import dumps
 
 T = TypeVar("T")
@@ -53,6 +53,36 @@ def contend(
             if not goes_on or tries == _MOST_TRIES:
                 raise
         yield from sleep(backoff(tries, 0.01, 1.0))
+
+
+#: Pieces that one batch takes, though every character of them may be escaped.
+_PIECES_AT_ONCE = 30
+
+
+def _in_batches(core: Core, operations: Sequence[wire.Operation], most: int) -> Op[None]:
+    for at in range(0, len(operations), most):
+        yield from core.batch(operations[at : at + most], True, {})
+
+
+def write_pieces(core: Core, writes: Sequence[wire.Operation]) -> Op[None]:
+    yield from _in_batches(core, writes, _PIECES_AT_ONCE)
+
+
+def remove_unseen(core: Core, deletes: Sequence[wire.Operation]) -> Op[None]:
+    """Nobody is waiting for it: what the home refuses to remove stays, in nobody's way."""
+    try:
+        yield from _in_batches(core, deletes, BATCH_OPERATIONS)
+    except HomeError:
+        return
+
+
+def remove_under(core: Core, prefix: str) -> Op[None]:
+    """Pieces of what was certainly not done. What the home refuses to remove stays."""
+    try:
+        found = yield from collected(core.list(prefix, None, None, None, None, {}))
+    except HomeError:
+        return
+    yield from remove_unseen(core, [wire.Delete(each.key, each.version) for each in found])
 
 
 #: UTF-8 bytes that one memory's text takes.

@@ -24,6 +24,7 @@ from .fitting import (
     require_prefix,
     segment,
     shown,
+    write_pieces,
 )
 from .wire import Memory
 
@@ -48,9 +49,6 @@ _AT_ONCE = 400_000
 
 #: Bytes of a line that is spread where all of them are too much for one batch.
 _LONG_LINE = 8_192
-
-#: Pieces that one batch takes, though every character may be escaped.
-_PIECES_AT_ONCE = 30
 
 
 def _bytes_of(text: str) -> int:
@@ -144,8 +142,7 @@ class _Log:
             wire.Write(self._piece_key(parts, at), text, 0, self._metadata)
             for at, text in enumerate(pieces(line.removesuffix("\n")))
         ]
-        for at in range(0, len(writes), _PIECES_AT_ONCE):
-            yield from self._core.batch(writes[at : at + _PIECES_AT_ONCE], True, {})
+        yield from write_pieces(self._core, writes)
         begin = line[: line.index(",")]
         return f'{begin},"parts":"{parts}","count":{len(writes)}}}\n'
 

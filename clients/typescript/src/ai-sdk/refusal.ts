@@ -12,6 +12,12 @@ export interface Asked {
   readonly key?: string
 }
 
+/** What a request takes, of which a model knows nothing. */
+const TOO_LARGE = /^(body|header)_too_large$/
+
+const LIMITS =
+  'Nothing was changed: what you sent is too long. A text has at most 16384 bytes of UTF-8 (split longer ones across several keys), metadata 4096 bytes, a key 100 characters, a question 500.'
+
 const renamedText = (to: string): string =>
   `Nothing was changed: the memory was renamed to ${to}. Use that key.`
 
@@ -37,6 +43,7 @@ function textOf(asked: Asked, error: HomeError): string {
     return `The answer was lost, and the change may have been made. Call read_memory for ${asked.key}, and call ${asked.tool} again only if it was not.`
   }
   if (typeof details.renamedTo === 'string') return renamedText(details.renamedTo)
+  if (TOO_LARGE.test(code)) return LIMITS
   if (code === 'memory_not_found') return `Nothing was changed: no memory has the key ${asked.key}.`
   const faults = errors.map(({ pointer, message }) => `${pointer} ${message}`)
   return `${detail}${faults.length > 0 ? ` ${faults.join('; ')}.` : ''} (${code})`

@@ -1,4 +1,5 @@
 /** The paths that a model writes, and the names on the way from /memories. */
+import { bytesOf } from '../fitting/pieces.ts'
 
 export interface Place {
   /** As the model wrote it: answers say it so. */
@@ -8,6 +9,14 @@ export interface Place {
 }
 
 const ROOT = 'memories'
+
+/** UTF-8 bytes: what a memory's metadata have room for. */
+const LONGEST = 4_096
+
+const MOST_SHOWN = 8_192
+
+const shown = (path: string): string =>
+  path.length > MOST_SHOWN ? `${path.slice(0, MOST_SHOWN)}…` : path
 
 /** What `.` and `..` come to; undefined where they lead above everything. */
 function resolve(path: string): string[] | undefined {
@@ -22,6 +31,9 @@ function resolve(path: string): string[] | undefined {
 
 /** Throws what the model is told of a path that leads elsewhere. */
 export function placeOf(path: string): Place {
+  if (bytesOf(path) > LONGEST) {
+    throw new Error(`The path ${shown(path)} is too long`)
+  }
   if (!/^\/memories(\/|$)/.test(path)) {
     throw new Error(`Path must start with /memories, got: ${path}`)
   }

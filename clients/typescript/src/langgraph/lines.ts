@@ -1,6 +1,7 @@
 /** What is kept of a checkpoint: lines of JSON, itself and what was written to it. */
 import type { Checkpoint } from '@langchain/langgraph-checkpoint'
 import { contend } from '../fitting/contend.ts'
+import { withPieces, writePieces } from '../fitting/in-batches.ts'
 import { fresh } from '../fitting/names.ts'
 import { bytesOf, pieces } from '../fitting/pieces.ts'
 import type { AgentHome, Operation } from '../index.ts'
@@ -39,26 +40,28 @@ export const isOfCheckpoint = (line: Line): boolean =>
 
 export const linesIn = (text: string): string[] => text.split('\n').filter((line) => line !== '')
 
-export const partKey = (key: string, parts: string, at: number): string => `${key}.${parts}.${at}`
+export const partKey = (key: string, parts: string, at: number | ''): string =>
+  `${key}.${parts}.${at}`
 
 /** Bytes of a line beside which others have room in one memory. */
 const LONGEST: Readonly<Record<PartsLine['of'], number>> = { checkpoint: 12_288, writes: 4_096 }
 
-/** Pieces that one batch takes, though every character of them may be escaped. */
-const PIECES_AT_ONCE = 30
+/** A line as it stands in a memory, ended. */
+export interface LineText {
+  readonly text: string
+  /** How the keys of its parts begin. */
+  readonly under: readonly string[]
+}
 
-/**
- * A line as it stands in the memory `key`, ended. The parts of a long one are written first: nobody
- * sees them until the line is there.
- */
+/** The parts of a long one are written first: nobody sees them until the line is there. */
 export async function lineFor(
   home: AgentHome,
   key: string,
   of: PartsLine['of'],
   line: CheckpointLine | WritesLine,
-): Promise<string> {
+): Promise<LineText> {
   const json = JSON.stringify(line)
-  if (bytesOf(json) <= LONGEST[of]) return `${json}\n`
+  if (bytesOf(json) <= LONGEST[of]) return { text: `${json}\n`, under: [] }
   return contend(() => spread(home, key, of, pieces(json)), 'again')
 }
 
@@ -67,16 +70,19 @@ async function spread(
   key: string,
   of: PartsLine['of'],
   texts: readonly string[],
-): Promise<string> {
+): Promise<LineText> {
   const parts = fresh(3)
+  const under = [partKey(key, parts, '')]
   const writes = texts.map(
     (text, at): Operation => ({
       write: { key: partKey(key, parts, at), text, expectedVersion: 0 },
     }),
   )
-  for (let at = 0; at < writes.length; at += PIECES_AT_ONCE) {
-    await home.batch(writes.slice(at, at + PIECES_AT_ONCE))
-  }
+  await withPieces(
+    home,
+    () => under,
+    () => writePieces(home, writes),
+  )
   const line: PartsLine = { parts, of, count: texts.length }
-  return `${JSON.stringify(line)}\n`
+  return { text: `${JSON.stringify(line)}\n`, under }
 }

@@ -1,11 +1,19 @@
 /** The checkpoints of a prefix in a home, as memories: filed, found, and given way. */
 import { contend } from '../fitting/contend.ts'
+import { removeUnseen, withPieces } from '../fitting/in-batches.ts'
 import { InTurn } from '../fitting/in-turn.ts'
 import { groupBy } from '../fitting/listed.ts'
 import { fresh } from '../fitting/names.ts'
 import { BATCH, bytesOf, TEXT_BYTES } from '../fitting/pieces.ts'
 import { type AgentHome, HomeError, type Memory, type Operation } from '../index.ts'
-import { type CheckpointLine, isOfCheckpoint, lineFor, linesIn, type WritesLine } from './lines.ts'
+import {
+  type CheckpointLine,
+  isOfCheckpoint,
+  type LineText,
+  lineFor,
+  linesIn,
+  type WritesLine,
+} from './lines.ts'
 import {
   entriesUnder,
   type Head,
@@ -49,24 +57,41 @@ export class Shelf {
     return (await this.#headsUnder(await namespaceKey(this.#prefix, thread, namespace)))[0]
   }
 
-  /** With what gives way to it, in one batch. Throws HolderGone. */
+  /** With what gives way to it. Throws HolderGone. */
   async file(head: Head, line: CheckpointLine): Promise<void> {
     const key = await headKey(this.#prefix, head)
-    const text = await lineFor(this.#home, key, 'checkpoint', line)
     // Filed again after a lost answer, it replaces itself.
-    await this.#inTurn.run(key, () => contend(() => this.#place(key, head, text), 'again'))
+    const written = await lineFor(this.#home, key, 'checkpoint', line)
+    await this.#show(key, written, (text) => this.#place(key, head, text))
   }
 
   async add(named: Named, line: WritesLine): Promise<void> {
     const key = await headKey(this.#prefix, named)
-    const text = await lineFor(this.#home, key, 'writes', line)
     // A line that is there twice says nothing new.
-    await this.#inTurn.run(key, () => contend(() => this.#append(key, text), 'again'))
+    const written = await lineFor(this.#home, key, 'writes', line)
+    await this.#show(key, written, (text) => this.#append(key, text))
   }
 
   async deleteThread(thread: string): Promise<void> {
     const key = await threadKey(this.#prefix, thread)
     await contend(() => this.#deleteUnder(key), 'again')
+  }
+
+  async #show(
+    key: string,
+    { text, under }: LineText,
+    work: (text: string) => Promise<void>,
+  ): Promise<void> {
+    let mayBeThere = false
+    const attempt = (isUnsure: boolean) => {
+      mayBeThere ||= isUnsure
+      return work(text)
+    }
+    await withPieces(
+      this.#home,
+      () => (mayBeThere ? [] : under),
+      () => this.#inTurn.run(key, () => contend(attempt, 'again')),
+    )
   }
 
   async #headsUnder(key: string): Promise<Head[]> {
@@ -81,11 +106,10 @@ export class Shelf {
       : undefined
     const left = leaving(entries, head, this.#keep)
     if (!left) throw new HolderGone()
-    // What finds no room in this batch gives way to the next checkpoint.
-    await this.#home.batch([
-      ...filing(key, head, text, there),
-      ...left.flatMap(removal).slice(0, BATCH.operations - FILING),
-    ])
+    const removals = left.flatMap(removal)
+    const room = BATCH.operations - FILING
+    await this.#home.batch([...filing(key, head, text, there), ...removals.slice(0, room)])
+    await removeUnseen(this.#home, removals.slice(room))
   }
 
   async #append(key: string, text: string): Promise<void> {

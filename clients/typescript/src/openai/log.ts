@@ -1,5 +1,6 @@
 /** Lines that grow at their end: memories with consecutive numbers, read as one text. */
 import { contend } from '../fitting/contend.ts'
+import { writePieces } from '../fitting/in-batches.ts'
 import { all } from '../fitting/listed.ts'
 import { fresh } from '../fitting/names.ts'
 import { BATCH, bytesOf, pieces, TEXT_BYTES } from '../fitting/pieces.ts'
@@ -22,9 +23,6 @@ const AT_ONCE = 400_000
 
 /** Bytes of a line that is spread where all of them are too much for one batch. */
 const LONG_LINE = 8_192
-
-/** Pieces that one batch takes, though every character may be escaped. */
-const PIECES_AT_ONCE = 30
 
 /** Lines, each group as long as one batch takes. */
 function groupsOf(lines: readonly string[]): string[] {
@@ -121,9 +119,7 @@ export class Log {
         expectedVersion: 0,
       },
     }))
-    for (let at = 0; at < writes.length; at += PIECES_AT_ONCE) {
-      await this.#home.batch(writes.slice(at, at + PIECES_AT_ONCE), { minimal: true })
-    }
+    await writePieces(this.#home, writes)
     const begin = line.slice(0, line.indexOf(','))
     return `${begin},"parts":"${parts}","count":${writes.length}}\n`
   }

@@ -48,8 +48,17 @@ def _resolved(path: str) -> Names:
     return tuple(names)
 
 
+#: UTF-8 bytes: what a memory's metadata have room for.
+_LONGEST_PATH = 4_096
+
+_MOST_SHOWN = 8_192
+
+
 def place_of(path: str) -> Place:
     """Raises what the model is told of a path that leads elsewhere."""
+    if len(path.encode(errors="surrogatepass")) > _LONGEST_PATH:
+        shown = f"{path[:_MOST_SHOWN]}…" if len(path) > _MOST_SHOWN else path
+        raise ToolError(f"The path {shown} is too long")
     if not re.match(r"/memories(/|\Z)", path):
         raise ToolError(f"Path must start with /memories, got: {path}")
     names = _resolved(path)

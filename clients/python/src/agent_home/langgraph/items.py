@@ -11,12 +11,14 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 
 from langgraph.store.base import Item, PutOp
 
 from .. import wire
 from ..calls import Op, backoff, collected, sleep
 from ..core import Core
+from ..errors import HomeError, OutcomeUnknown
 from ..exact import dumps
 from ..fitting import (
     BATCH_BYTES,
@@ -25,8 +27,11 @@ from ..fitting import (
     fresh,
     is_readable,
     pieces,
+    remove_under,
+    remove_unseen,
     segment,
     size_of,
+    write_pieces,
 )
 
 Namespace = tuple[str, ...]
@@ -81,7 +86,7 @@ def _head_key_of(key: str) -> str:
     return _PIECE.sub("", key)
 
 
-def _piece_key(key: str, parts: str, at: int) -> str:
+def _piece_key(key: str, parts: str, at: int | str) -> str:
     return f"{_rests_under(key)}{parts}.{at}"
 
 
@@ -119,22 +124,38 @@ def item_of(kept: KeptItem) -> Item | None:
     )
 
 
-def _writing(at: str, put: PutOp, before: KeptItem | None) -> list[wire.Operation]:
+@dataclass(frozen=True)
+class _Change:
+    """What a put does: everybody sees it when the head is there."""
+
+    head: wire.Operation
+    pieces: Sequence[wire.Operation]
+    #: How the keys of the pieces begin.
+    under: str | None
+    removals: Sequence[wire.Operation]
+
+    def operations(self) -> list[wire.Operation]:
+        return [self.head, *self.pieces, *self.removals]
+
+
+def _writing(at: str, put: PutOp, before: KeptItem | None) -> _Change:
     """What makes it of what is there."""
     text, *others = pieces(dumps(put.value))
     parts = fresh(3)
     rest = {"rest": {"id": parts, "count": len(others)}} if others else {}
     metadata = {"namespace": list(put.namespace), "key": put.key, **rest}
     version = before.head.version if before else 0
-    return [
+    return _Change(
         wire.Write(at, text, version, metadata),
-        *(wire.Write(_piece_key(at, parts, n), piece, 0) for n, piece in enumerate(others)),
-        *(wire.Delete(each.key, each.version) for each in (before.rests if before else [])),
-    ]
+        [wire.Write(_piece_key(at, parts, n), piece, 0) for n, piece in enumerate(others)],
+        _piece_key(at, parts, "") if others else None,
+        [wire.Delete(each.key, each.version) for each in (before.rests if before else [])],
+    )
 
 
-def _removing(kept: KeptItem) -> list[wire.Operation]:
-    return [wire.Delete(each.key, each.version) for each in [kept.head, *kept.rests]]
+def _removing(kept: KeptItem) -> _Change:
+    rests = [wire.Delete(each.key, each.version) for each in kept.rests]
+    return _Change(wire.Delete(kept.head.key, kept.head.version), [], None, rests)
 
 
 def _is_under(namespace: Namespace, kept: KeptItem) -> bool:
@@ -254,10 +275,7 @@ class Items:
     def put(
         self, puts: Sequence[PutOp], vectors: Mapping[str, Sequence[float]], model: str
     ) -> Op[None]:
-        """One put of each item. `vectors`: by the item's key of the home.
-
-        Raises ValueError for a value that no batch takes.
-        """
+        """One put of each item. `vectors`: by the item's key of the home."""
         for group in (yield from self._groups(puts)):
             written = yield from contend(lambda _, group=group: self._write(group), "again")  # type: ignore[misc]
             # What somebody else has put meanwhile gets the vector that they bring.
@@ -274,29 +292,46 @@ class Items:
 
     def _write(self, group: Sequence[PutOp]) -> Op[dict[str, int]]:
         """The new versions by key."""
-        operations: list[wire.Operation] = []
+        changes: list[_Change] = []
         for put in group:
-            operations += yield from self._change(put)
+            changes += yield from self._change(put)
+        operations = [each for change in changes for each in change.operations()]
         if not operations:
             return {}
         if len(operations) > BATCH_OPERATIONS or size_of(operations) > BATCH_BYTES:
-            raise ValueError("a value must not be larger than about 500 KB")
-        results = yield from self._core.batch(operations, True, {})
+            results = yield from self._spread(changes)
+        else:
+            results = yield from self._core.batch(operations, True, {})
         return {each.memory.key: each.memory.version for each in results if each.memory}
 
-    def _change(self, put: PutOp) -> Op[list[wire.Operation]]:
+    def _spread(self, changes: Sequence[_Change]) -> Op[builtins.list[Any]]:
+        """The pieces are written first: nobody sees them until the head is there."""
+        try:
+            yield from write_pieces(self._core, [one for each in changes for one in each.pieces])
+            results = yield from self._core.batch([each.head for each in changes], True, {})
+        except HomeError as error:
+            if not isinstance(error, OutcomeUnknown):
+                for each in changes:
+                    if each.under:
+                        yield from remove_under(self._core, each.under)
+            raise
+        yield from remove_unseen(self._core, [one for each in changes for one in each.removals])
+        return results
+
+    def _change(self, put: PutOp) -> Op[list[_Change]]:
         at = self.key_of(put)
         before = next(iter((yield from self._at(at))), None)
         if put.value is not None:
-            return _writing(at, put, before)
-        return _removing(before) if before else []
+            return [_writing(at, put, before)]
+        return [_removing(before)] if before else []
 
     def _groups(self, puts: Sequence[PutOp]) -> Op[list[list[PutOp]]]:
         """As many at once as a batch takes."""
         groups: list[list[PutOp]] = []
         count = size = 0
         for put in puts:
-            operations = (yield from self._change(put)) if len(puts) > 1 else []
+            changes = (yield from self._change(put)) if len(puts) > 1 else []
+            operations = [each for change in changes for each in change.operations()]
             own = size_of(operations)
             has_room = count + len(operations) <= BATCH_OPERATIONS and size + own <= BATCH_BYTES
             if not groups or not has_room:

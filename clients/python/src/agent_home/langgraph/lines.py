@@ -15,8 +15,9 @@ from langgraph.checkpoint.serde.base import SerializerProtocol
 from .. import wire
 from ..calls import Op, backoff, collected, sleep
 from ..core import Core
+from ..errors import HomeError, OutcomeUnknown
 from ..exact import dumps, loads
-from ..fitting import contend, fresh, pieces
+from ..fitting import contend, fresh, pieces, remove_under, write_pieces
 
 T = TypeVar("T")
 
@@ -55,34 +56,43 @@ def lines_in(text: str) -> list[Line]:
     return [json.loads(line) for line in text.split("\n") if line]
 
 
-def _part_key(key: str, parts: str, at: int) -> str:
+def _part_key(key: str, parts: str, at: int | str) -> str:
     return f"{key}.{parts}.{at}"
 
 
 #: Bytes of a line beside which others have room in one memory.
 _LONGEST = {"checkpoint": 12_288, "writes": 4_096}
 
-#: Pieces that one batch takes, though every character of them may be escaped.
-_PIECES_AT_ONCE = 30
+
+@dataclass(frozen=True)
+class LineText:
+    """A line as it stands in a memory, ended."""
+
+    text: str
+    #: How the keys of its parts begin.
+    under: str | None
 
 
-def line_for(core: Core, key: str, of: Literal["checkpoint", "writes"], line: Line) -> Op[str]:
-    """A line as it stands in the memory `key`, ended.
-
-    The parts of a long one are written first: nobody sees them until the line is there.
-    """
+def line_for(core: Core, key: str, of: Literal["checkpoint", "writes"], line: Line) -> Op[LineText]:
+    """The parts of a long one are written first: nobody sees them until the line is there."""
     text = dumps(line)
     if len(text.encode()) <= _LONGEST[of]:
-        return f"{text}\n"
+        return LineText(f"{text}\n", None)
 
-    def spread(_: bool) -> Op[str]:
+    def spread(_: bool) -> Op[LineText]:
         parts = fresh(3)
         writes = [
             wire.Write(_part_key(key, parts, at), piece, 0) for at, piece in enumerate(pieces(text))
         ]
-        for at in range(0, len(writes), _PIECES_AT_ONCE):
-            yield from core.batch(writes[at : at + _PIECES_AT_ONCE], True, {})
-        return f"{dumps({'parts': parts, 'of': of, 'count': len(writes)})}\n"
+        under = _part_key(key, parts, "")
+        try:
+            yield from write_pieces(core, writes)
+        except HomeError as error:
+            if not isinstance(error, OutcomeUnknown):
+                yield from remove_under(core, under)
+            raise
+        short = dumps({"parts": parts, "of": of, "count": len(writes)})
+        return LineText(f"{short}\n", under)
 
     return (yield from contend(spread, "again"))
 

@@ -19,12 +19,21 @@ from langgraph.checkpoint.base import (
 )
 from langgraph.checkpoint.serde.base import SerializerProtocol
 
-from .. import AgentHome, AsyncAgentHome, HomeError, wire
+from .. import AgentHome, AsyncAgentHome, HomeError, OutcomeUnknown, wire
 from ..calls import Give, Op
-from ..fitting import BATCH_OPERATIONS, TEXT_BYTES, contend, fresh, require_prefix
+from ..fitting import (
+    BATCH_OPERATIONS,
+    TEXT_BYTES,
+    contend,
+    fresh,
+    remove_under,
+    remove_unseen,
+    require_prefix,
+)
 from ..wire import Memory
 from .lines import (
     Line,
+    LineText,
     Loaded,
     Packed,
     Torn,
@@ -366,9 +375,9 @@ class AgentHomeSaver(BaseCheckpointSaver[int]):
         named = _named_in(config, _names_in(config).get("checkpoint_id"))
         key = head_key(self._prefix, named)
         line = writes_line(self.serde, writes, task_id, task_path)
-        text = yield from line_for(self._core, key, "writes", line)
+        written = yield from line_for(self._core, key, "writes", line)
 
-        def attempt(_: bool) -> Op[None]:
+        def attempt(text: str) -> Op[None]:
             # A line that is there twice says nothing new.
             try:
                 yield from self._core.append(key, text, None, {})
@@ -379,7 +388,7 @@ class AgentHomeSaver(BaseCheckpointSaver[int]):
                 return
             yield from self._core.write(f"{key}.{fresh(3)}", text, 0, _BESIDE, {})
 
-        yield from contend(attempt, "again")
+        yield from self._show(written, attempt)
 
     def _delete_thread(self, thread: str) -> Op[None]:
         key = thread_key(self._prefix, _required("thread_id", thread))
@@ -399,11 +408,11 @@ class AgentHomeSaver(BaseCheckpointSaver[int]):
         return newest_first(each.head for each in entries if each.head)
 
     def _file(self, head: Head, line: Line) -> Op[None]:
-        """With what gives way to it, in one batch. Raises _HolderGone."""
+        """With what gives way to it. Raises _HolderGone."""
         key = head_key(self._prefix, head.named)
-        text = yield from line_for(self._core, key, "checkpoint", line)
+        written = yield from line_for(self._core, key, "checkpoint", line)
 
-        def attempt(_: bool) -> Op[None]:
+        def attempt(text: str) -> Op[None]:
             # Filed again after a lost answer, it replaces itself.
             thread = thread_key(self._prefix, head.named.thread_id)
             entries = yield from entries_under(self._core, thread)
@@ -413,12 +422,28 @@ class AgentHomeSaver(BaseCheckpointSaver[int]):
             if left is None:
                 raise _HolderGone
             removals = [each for entry in left for each in entry.removal()]
-            # What finds no room in this batch gives way to the next checkpoint.
             room = BATCH_OPERATIONS - _FILING
             filing = _filing(key, head, text, there)
             yield from self._core.batch([*filing, *removals[:room]], True, {})
+            yield from remove_unseen(self._core, removals[room:])
 
-        yield from contend(attempt, "again")
+        yield from self._show(written, attempt)
+
+    def _show(self, written: LineText, work: Callable[[str], Op[None]]) -> Op[None]:
+        """The parts of a line that was certainly not kept are removed again."""
+        may_be_there = False
+
+        def attempt(is_unsure: bool) -> Op[None]:
+            nonlocal may_be_there
+            may_be_there = may_be_there or is_unsure
+            yield from work(written.text)
+
+        try:
+            yield from contend(attempt, "again")
+        except (HomeError, _HolderGone) as error:
+            if written.under and not may_be_there and not isinstance(error, OutcomeUnknown):
+                yield from remove_under(self._core, written.under)
+            raise
 
     def _load(self, named: Named) -> Op[Loaded | None]:
         return load(self._core, head_key(self._prefix, named))

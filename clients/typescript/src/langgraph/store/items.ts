@@ -2,16 +2,19 @@
 import type { Item, PutOperation } from '@langchain/langgraph-checkpoint'
 import { backoff, wait } from '../../deadline.ts'
 import { contend } from '../../fitting/contend.ts'
+import { removeUnseen, withPieces, writePieces } from '../../fitting/in-batches.ts'
 import { all } from '../../fitting/listed.ts'
 import { BATCH, bytesOf } from '../../fitting/pieces.ts'
-import type { AgentHome, MemoryHit, NewVector, Operation } from '../../index.ts'
+import type { AgentHome, BatchResult, MemoryHit, NewVector, Operation } from '../../index.ts'
 import { itemKey, prefixesOf } from './item-keys.ts'
 import {
+  type Change,
   deleting,
   headKeyOf,
   itemOf,
   itemsAmong,
   type KeptItem,
+  operationsOf,
   restsUnder,
   writing,
 } from './kept-item.ts'
@@ -127,7 +130,7 @@ export class Items {
     return itemsAmong(memories).map(({ namespace }) => namespace)
   }
 
-  /** The last of each name counts. Throws RangeError for a value that no batch takes. */
+  /** The last of each name counts. */
   async put(puts: readonly PutOperation[]): Promise<void> {
     const last = [...new Map(puts.map((each) => [nameOf(each), each])).values()]
     // A model that fails changes nothing.
@@ -140,11 +143,32 @@ export class Items {
 
   /** The new versions by key. */
   async #write(group: readonly PutOperation[]): Promise<ReadonlyMap<string, number>> {
-    const operations = (await Promise.all(group.map((each) => this.#change(each)))).flat()
-    requireOneBatch(operations)
-    const results = operations.length > 0 ? await this.#home.batch(operations) : []
+    const changes = (await Promise.all(group.map((each) => this.#change(each)))).flat()
+    const operations = changes.flatMap(operationsOf)
+    if (operations.length === 0) return new Map()
+    const results = fitsOneBatch(operations)
+      ? await this.#home.batch(operations)
+      : await this.#spread(changes)
     const memories = results.flatMap((result) => ('memory' in result ? (result.memory ?? []) : []))
     return new Map(memories.map(({ key, version }) => [key, version]))
+  }
+
+  /** The pieces are written first: nobody sees them until the head is there. */
+  async #spread(changes: readonly Change[]): Promise<readonly BatchResult[]> {
+    const under = changes.flatMap((change) => change.under)
+    const pieces = changes.flatMap((change) => change.pieces)
+    const heads = changes.map(({ head }) => head)
+    const results = await withPieces(
+      this.#home,
+      () => under,
+      async () => {
+        await writePieces(this.#home, pieces)
+        return this.#home.batch(heads)
+      },
+    )
+    const removals = changes.flatMap((change) => change.removals)
+    await removeUnseen(this.#home, removals)
+    return results
   }
 
   /** What somebody else has put meanwhile gets the vector that they bring. */
@@ -163,11 +187,11 @@ export class Items {
     await this.#home.storeVectors(this.#meanings.model, vectors)
   }
 
-  async #change({ namespace, key, value }: PutOperation): Promise<Operation[]> {
+  async #change({ namespace, key, value }: PutOperation): Promise<Change[]> {
     const at = await itemKey(this.#prefix, namespace, key)
     const [before] = await this.#at(at)
-    if (value !== null) return writing(at, { namespace, key }, value, before)
-    return before ? deleting(before) : []
+    if (value !== null) return [writing(at, { namespace, key }, value, before)]
+    return before ? [deleting(before)] : []
   }
 
   /** As many at once as a batch takes. */
@@ -176,7 +200,7 @@ export class Items {
     const groups: PutOperation[][] = []
     let left = { operations: 0, bytes: 0 }
     for (const put of puts) {
-      const size = sizeOf(await this.#change(put))
+      const size = sizeOf((await this.#change(put)).flatMap(operationsOf))
       const hasRoom = size.operations <= left.operations && size.bytes <= left.bytes
       const { operations, bytes } = hasRoom && groups.length > 0 ? left : BATCH
       if (!hasRoom || groups.length === 0) groups.push([])
@@ -221,8 +245,7 @@ const sizeOf = (operations: readonly Operation[]) => ({
   bytes: bytesOf(JSON.stringify(operations)),
 })
 
-function requireOneBatch(operations: readonly Operation[]): void {
-  const size = sizeOf(operations)
-  if (size.operations <= BATCH.operations && size.bytes <= BATCH.bytes) return
-  throw new RangeError('a value must not be larger than about 500 KB')
+function fitsOneBatch(operations: readonly Operation[]): boolean {
+  const { operations: count, bytes } = sizeOf(operations)
+  return count <= BATCH.operations && bytes <= BATCH.bytes
 }

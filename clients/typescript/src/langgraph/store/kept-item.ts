@@ -29,7 +29,8 @@ const PIECE = /\.\.[\w-]{4}\.\d+$/
 /** Of an item's first memory, whichever of its memories has this key. */
 export const headKeyOf = (key: string): string => key.replace(PIECE, '')
 
-const pieceKey = (key: string, id: string, at: number): string => `${restsUnder(key)}${id}.${at}`
+const pieceKey = (key: string, id: string, at: number | ''): string =>
+  `${restsUnder(key)}${id}.${at}`
 
 const namedIn = ({ metadata }: Kept): Named | undefined =>
   Array.isArray(metadata.namespace) ? (metadata as unknown as Named) : undefined
@@ -61,28 +62,49 @@ export function itemOf({ head, rests, rest, namespace, key }: KeptItem): Item | 
   }
 }
 
+/** What a put does: everybody sees it when the head is there. */
+export interface Change {
+  readonly head: Operation
+  readonly pieces: readonly Operation[]
+  /** How the keys of the pieces begin. */
+  readonly under: readonly string[]
+  readonly removals: readonly Operation[]
+}
+
+export const operationsOf = ({ head, pieces, removals }: Change): Operation[] => [
+  head,
+  ...pieces,
+  ...removals,
+]
+
 /** What makes it of what is there. */
 export function writing(
   at: string,
   { namespace, key }: Named,
   value: unknown,
   before: KeptItem | undefined,
-): Operation[] {
+): Change {
   const [text = '', ...others] = pieces(JSON.stringify(value))
   const id = fresh(3)
   const rest = others.length > 0 ? { rest: { id, count: others.length } } : {}
   const metadata = { namespace, key, ...rest }
   const expectedVersion = before?.head.version ?? 0
-  return [
-    { write: { key: at, text, metadata, expectedVersion } },
-    ...others.map((piece, number) => ({
+  return {
+    head: { write: { key: at, text, metadata, expectedVersion } },
+    pieces: others.map((piece, number) => ({
       write: { key: pieceKey(at, id, number), text: piece, expectedVersion: 0 },
     })),
-    ...(before?.rests ?? []).map(removal),
-  ]
+    under: others.length > 0 ? [pieceKey(at, id, '')] : [],
+    removals: (before?.rests ?? []).map(removal),
+  }
 }
 
-export const deleting = ({ head, rests }: KeptItem): Operation[] => [head, ...rests].map(removal)
+export const deleting = ({ head, rests }: KeptItem): Change => ({
+  head: removal(head),
+  pieces: [],
+  under: [],
+  removals: rests.map(removal),
+})
 
 const removal = ({ key, version }: Kept): Operation => ({
   delete: { key, expectedVersion: version },
