@@ -14,7 +14,8 @@ function isCurrent(): boolean {
   const builtAt = statSync('dist/main.js', { throwIfNoEntry: false })?.mtimeMs ?? 0
   // Directories too: a file that is gone is a change of its directory.
   const madeOf = globSync([
-    ...['src{,/**}', 'docs/adapters', 'rolldown.config.ts', 'package-lock.json'],
+    ...['src{,/**}', 'clients/typescript/src{,/**}', 'docs/adapters'],
+    ...['rolldown.config.ts', 'package-lock.json'],
     ...guides,
   ])
   return madeOf.every((path) => statSync(path).mtimeMs <= builtAt)

@@ -1,12 +1,14 @@
 /** A person checks the chain of events on the activity page, and a browser computes it anew. */
 import { DatabaseSync } from 'node:sqlite'
+import { AgentHome } from 'agent-home-client'
 import { describe, expect, test } from 'vitest'
 import { createAccount } from '../accounts.ts'
+import { forge, forgeries, settle } from '../client/forged.ts'
 import { write } from '../harness.ts'
 import { barriers, OF_COLOURS, overflows, signIn, together, visit, visitAlone } from './visit.ts'
 
 describe('the chain of events in a browser', () => {
-  const at = together({ WRITES_PER_MINUTE: '9999' })
+  const at = together({ WRITES_PER_MINUTE: '9999', EXPORTS_PER_MINUTE: '5' })
 
   let people = 0
 
@@ -81,8 +83,11 @@ describe('the chain of events in a browser', () => {
     await button.focus()
     await page.keyboard.press('Enter')
     await page.getByText(right(36)).waitFor()
+    const focused = () => page.evaluate('document.activeElement.textContent')
     await page.keyboard.press('Tab')
-    expect(await page.evaluate('document.activeElement.textContent')).toBe('Copy the head')
+    expect(await focused()).toBe('Check everything')
+    await page.keyboard.press('Tab')
+    expect(await focused()).toBe('Copy the head')
     await page.evaluate('document.activeElement.blur()')
     await write(at.house, born.token, 'news', 'x')
     await page.getByText('event 46,').waitFor()
@@ -101,8 +106,87 @@ describe('the chain of events in a browser', () => {
     await page.getByText('The events could not be loaded.').waitFor()
   })
 
+  const phone = { viewport: { width: 360, height: 800 }, hasTouch: true, isMobile: true }
+
+  test('the whole home is checked, and what SQL set back, took away or brought back is named', async () => {
+    const opened = await open({ ...phone, colorScheme: 'dark' }, visitAlone)
+    const { page, born, faults } = opened
+    const home = new AgentHome({ url: at.house.base, token: born.token })
+    await settle(home)
+    const long = 'k'.repeat(100)
+    const appends = Array.from({ length: 100 }, () => ({ append: { key: long, text: 'x' } }))
+    for (let round = 0; round < 10; round++) await home.batch(appends)
+    const { events } = await home.head().then(({ head }) => ({ events: head.id }))
+    await page.getByText(`event ${events},`).waitFor()
+    const told = page.locator('#checked')
+    const says = (words: string | RegExp) => told.getByText(words).waitFor()
+    const button = page.getByRole('button', { name: 'Check everything' })
+    // What it tells while it works.
+    await told.evaluate((place) => {
+      const heard = new Set<string>()
+      new MutationObserver(() => heard.add(place.textContent)).observe(place, {
+        childList: true,
+        subtree: true,
+      })
+      Object.assign(globalThis, { heard: () => [...heard].join('\n') })
+    })
+    const loaded: string[] = []
+    page.on('request', (request) => loaded.push(new URL(request.url()).pathname))
+    await button.focus()
+    await page.keyboard.press('Enter')
+    await says(
+      /^1,052 events, \d+ versions and 6 memories checked: each event follows the one before/,
+    )
+    expect(await page.evaluate('heard()')).toMatch(
+      /Checking everything… \n?(?:.*\n)*.*MB read\n(?:.*\n)*.*1,000 events and versions checked\n/,
+    )
+    expect(loaded.filter((path) => /verify\.\w+$/.test(path))).toHaveLength(1)
+    expect(await barriers(page, OF_COLOURS)).toEqual([])
+
+    const byName = (name: string) => forgeries.filter((each) => each.name.includes(name))
+    const wrongs: string[] = []
+    for (const [name, wrong] of [
+      ['set back', 'twice, version 1: a memory is not at the version that its last event made.'],
+      ['vanishes', 'only, version 1: a memory is missing, but no event ended it.'],
+      ['back to life', 'back, version 1: a memory exists, but its last event ended it.'],
+    ] as const) {
+      for (const forgery of byName(name)) forge(at.house.store.location, born.agentId, forgery)
+      wrongs.push(wrong)
+      await button.click()
+      await says(new RegExp(`checked: ${wrongs.length} faults?\\. The home was altered`))
+      const listed = await told.getByRole('listitem').allTextContents()
+      expect(listed.toSorted()).toEqual(wrongs.toSorted())
+    }
+    alter(
+      opened,
+      `UPDATE memories SET key = '${'m'.repeat(128)}' WHERE agent_id = ? AND key = '${long}'`,
+    )
+    await button.click()
+    await says('m'.repeat(128))
+    expect(await overflows(page)).toBe(false)
+    expect(await barriers(page)).toEqual([])
+    expect(await barriers(page, OF_COLOURS)).toEqual([])
+    expect(faults).toEqual([])
+    // As often as a download.
+    await button.click()
+    await says(/^The home could not be read: .*\. Try again in \d+ seconds\.$/)
+    await page.context().clearCookies()
+    await button.click()
+    await says('The home could not be read.')
+  })
+
+  test('without WebCrypto, as on plain HTTP, nothing is offered that could not be done', async () => {
+    const { page, activity } = await open({}, visitAlone)
+    await page.getByRole('button', { name: 'Check everything' }).waitFor()
+    await page.addInitScript('Object.defineProperty(crypto, "subtle", { value: undefined })')
+    await page.goto(activity)
+    await page.getByRole('button', { name: 'Copy the head' }).waitFor()
+    expect(await page.locator('[data-checks], [data-verifies]').count()).toBe(2)
+    expect(await page.locator(':is([data-checks], [data-verifies]):visible').count()).toBe(0)
+  })
+
   test.each([
-    { viewport: { width: 360, height: 800 }, hasTouch: true, isMobile: true },
+    phone,
     { viewport: { width: 480, height: 800 } },
     { viewport: { width: 800, height: 800 } },
     { viewport: { width: 1280, height: 800 } },

@@ -118,7 +118,15 @@ test('a memory that was set back in the file is found by every tool that verifie
 
 test('memories that no kept event tells of are said to be not proven', () => {
   const link = { id: 7, hash: '' }
-  const facts = { agentId: '', previous: link, head: link, events: 0, proven: 0, unproven: 2 }
+  const facts = {
+    agentId: '',
+    previous: link,
+    head: link,
+    events: 0,
+    memories: 2,
+    proven: 0,
+    unproven: 2,
+  }
   const textWith = (unprovenKeys: number) =>
     verifiedExportReport('It', { ...facts, unprovenKeys, faults: [] }).text
   expect(textWith(2)).toContain('  Not proven: 2 of the memories')

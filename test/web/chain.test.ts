@@ -1,6 +1,9 @@
 /** What the console says of the chain of events, and what a browser is given to check it. */
+
+import { verifyExport } from 'agent-home-client'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { faultIn } from '../../src/web/browser/check.ts'
+import { told } from '../../src/web/browser/verify.ts'
 import { embedded, openService, type TestService, write } from '../harness.ts'
 import { nextHash } from '../store/chained.ts'
 import { insideOf, linksIn, scriptsIn, textIn } from './markup.ts'
@@ -65,6 +68,7 @@ describe('the activity page', () => {
     expect(factsIn(text)).toEqual([
       `Its first event ${date} ${made.getUTCFullYear()}`,
       '2 Check those shown',
+      '1 Check everything',
       `event 2, ${hash} Copy the head`,
     ])
     const { events } = await asAgent('events', born.token)
@@ -74,6 +78,7 @@ describe('the activity page', () => {
     expect(text).toContain(`<code id="head">event 2, ${hash}</code>`)
     expect(text).toMatch(/<button [^>]*data-copies="head" hidden>/)
     expect(text).toMatch(/<button [^>]*data-checks="shown" hidden>/)
+    expect(text).toContain(`data-verifies="${agent}/export" hidden>`)
     expect(scriptsIn(text)).toEqual(expect.arrayContaining(['copy', 'check', 'follow']))
   })
 
@@ -91,7 +96,7 @@ describe('the activity page', () => {
     const pages = await pagesOf(operator)
     expect(pages.length).toBeGreaterThan(1)
     for (const page of pages) {
-      const [since, count, head] = factsIn(page)
+      const [since, count, , head] = factsIn(page)
       expect(since).toMatch(`Event ${first} `)
       expect(page).toContain(`<span class="dim"><time datetime="${retained[0]?.createdAt}"`)
       expect(count).toBe(`${retained.length} Check those shown`)
@@ -155,6 +160,65 @@ describe('the activity page', () => {
     expect([status, factsIn(text), text.includes('data-checks')]).toEqual([200, [], false])
     expect(text).toContain('Nothing happened yet.')
     expect(await faultIn(chainedIn(text))).toBeUndefined()
+  })
+})
+
+describe('what a browser tells of a whole home that it checked', () => {
+  const exportOf = async ({ agent, get }: Operator): Promise<string> =>
+    (await get(`${agent}/export`)).text
+
+  const tell = async (file: string) => told(await verifyExport(file))
+
+  test('counts what is there, and says what no kept event proves', async () => {
+    const operator = await openConsole(service)
+    const { token, operatorToken } = operator.born
+    await write(service, token, 'old', 'one')
+    expect(await tell(await exportOf(operator))).toEqual({
+      isRight: true,
+      sentences: [
+        '1 event, 1 version and 1 memory checked: each event follows the one before it, and the memories match the events.',
+      ],
+      faults: [],
+    })
+    for (let at = 0; at < 130; at++) {
+      await write(service, at % 2 === 0 ? token : operatorToken, 'k', `${at}`, at)
+    }
+    const pruned = await tell(await exportOf(operator))
+    expect(pruned).toMatchObject({ isRight: true, faults: [] })
+    expect(pruned.sentences).toEqual([
+      expect.stringMatching(/^\d+ events, \d+ versions and 2 memories checked: each event follows/),
+      expect.stringMatching(
+        /^Not proven: 1 of the memories, and that no other memory is missing, because the events up to \d+ were pruned or are older than the chain\.$/,
+      ),
+      expect.stringMatching(/^Not proven: the texts of \d+ versions?, because no kept event made/),
+    ])
+    // Then every memory that is there is proven, but not that there was no other.
+    const at = '/api/agents/me/memory?key=old'
+    await service.call('DELETE', `${at}&expectedVersion=1`, { token })
+    const [, missing] = (await tell(await exportOf(operator))).sentences
+    expect(missing).toMatch(/^Not proven: that no memory is missing, because the events up to/)
+  })
+
+  test('names ten faults, each in a sentence, and counts the others', async () => {
+    const operator = await openConsole(service)
+    for (let n = 0; n < 12; n++) await write(service, operator.born.token, `k.${n}`, 'text')
+    const file = await exportOf(operator)
+    const changed = file.replaceAll('"text":"text"', '"text":"test"')
+    const { isRight, sentences, faults } = await tell(changed)
+    expect([isRight, ...sentences]).toEqual([
+      false,
+      '12 events and 12 memories checked: 12 faults. The home was altered or damaged.',
+    ])
+    expect(faults[0]).toBe(
+      'k.0, version 1: the text differs from the one that its event committed to.',
+    )
+    expect(faults.slice(10)).toEqual(['And 2 more.'])
+    const broken = file.replace('"key":"k.3"', '"key":"k@3"')
+    expect((await tell(broken)).faults).toContain('k@3, version 1: no event mentions a memory.')
+    const other = file.replace(/(?<="events":\[\{"id":)1,/, '9,')
+    expect((await tell(other)).faults[0]).toMatch(
+      /^Event 9: the event differs from the chained one/,
+    )
   })
 })
 

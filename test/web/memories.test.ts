@@ -290,7 +290,7 @@ describe('protected memories', () => {
     const { status, headers } = await change({ ...sent, do: 'protect' })
     expect([status, headers.get('location')]).toEqual([
       303,
-      expect.stringMatching(/\/memories\?prefix=safe\.&did=protect~\d+~\d+~2~0$/),
+      expect.stringMatching(/\/memories\?prefix=safe\.&did=protect~\d+~\d+~2~0~\w+$/),
     ])
     expect(marksIn(await page('?prefix=safe.'))).toEqual(['safe.b', 'safe.a'])
     expect(await agentWrites('safe.a', 'y')).toBe('memory_protected')

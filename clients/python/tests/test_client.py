@@ -648,6 +648,7 @@ def test_what_no_kept_event_tells_of_is_counted(operator: AgentHome, lived: Agen
     file["events"] = file["events"][3:]
     found = verify_export(dumps(file))
     assert (found.faults, found.unproven_keys, found.proven, found.unproven) == ([], 1, 1, 3)
+    assert found.memories == len(file["memories"])
     operator.protect("moved")
     operator.unprotect("moved")
     operator.erase("moved", "history")

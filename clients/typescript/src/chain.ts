@@ -106,6 +106,8 @@ export interface VerifiedExport {
   readonly previous: Link
   readonly head: Link
   readonly events: number
+  /** Memories that the file has. */
+  readonly memories: number
   /** Versions whose texts are those that an event committed to. */
   readonly proven: number
   /** Versions that no event of the file committed to: older than the chain or than the oldest event. */
@@ -266,5 +268,6 @@ export async function verifyExport(
   const current = currentIn(elementsOf(part('memories')))
   const texts = await proveTexts(elementsOf(part('history')), current, { replay, tick, fault })
   const unprovenKeys = replay.compare(current, previous.id === 0, fault)
-  return { agentId, previous, head, events, ...texts, unprovenKeys, faults }
+  const memories = current.size
+  return { agentId, previous, head, events, memories, ...texts, unprovenKeys, faults }
 }

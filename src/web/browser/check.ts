@@ -59,7 +59,7 @@ async function load(address: string): Promise<Chained | undefined> {
 }
 
 async function check(address: string, told: HTMLElement): Promise<void> {
-  told.textContent = ''
+  told.replaceChildren()
   const chained = await load(address).catch(() => undefined)
   const fault = chained ? await faultIn(chained) : 'The events could not be loaded.'
   const count = chained?.events.length
@@ -68,10 +68,22 @@ async function check(address: string, told: HTMLElement): Promise<void> {
     fault ?? `${count} event${count === 1 ? '' : 's'} checked: each follows the one before it.`
 }
 
-/** Without WebCrypto, as on plain HTTP, the button stays hidden. */
+/** What checks everything is only loaded if somebody wants it. */
+async function verify(address: string, told: HTMLElement): Promise<void> {
+  const loaded = await import('./verify.ts').catch(() => undefined)
+  if (loaded) return loaded.verify(address, told)
+  told.classList.add('fault')
+  told.textContent = 'The check could not be loaded.'
+}
+
+/** Without WebCrypto, as on plain HTTP, the buttons stay hidden. */
 function ready(part: ParentNode): void {
   const told = document.getElementById('checked')
   if (!told || !crypto.subtle) return
+  for (const button of part.querySelectorAll<HTMLButtonElement>('[data-verifies]')) {
+    button.hidden = false
+    button.addEventListener('click', () => verify(button.dataset.verifies ?? '', told))
+  }
   for (const button of part.querySelectorAll<HTMLButtonElement>('[data-checks]')) {
     button.hidden = false
     // The list is renewed; the button is not, while it has the focus.

@@ -96,6 +96,8 @@ ${glyph(profile.symbol)}${nameOf(profile, tab)}
 ${statusMark(profile.status)}${statusSwitch(profile, call)}
 </div>`
 
+export const exportPath = (agentId: string): string => `${agentPath(agentId)}/export`
+
 export const eventsPath = (agentId: string): string => `${agentPath(agentId)}/events`
 
 /** Throws `invalid_token`. */

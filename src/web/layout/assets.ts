@@ -29,8 +29,12 @@ const modules = [
   'shown',
   'submit',
   'upload',
+  'verify',
   'zone',
 ] as const
+
+/** What `verify` needs of the client; a build has it in that module. */
+const clientModules = ['chain', 'errors', 'json-source', 'replay'] as const
 
 /** Sent as one file, in this order. */
 const styles = [
@@ -57,9 +61,17 @@ interface Asset {
 
 const read = (path: string): string => readProgramFile(path, import.meta.url)
 
+/** Browsers know no packages by name. */
+const plain = (source: string): string =>
+  stripTypeScriptTypes(source).replace("'agent-home-client'", "'./chain.ts'")
+
 function moduleText(name: BrowserModule): string {
   const source = read(`${BROWSER}/${name}.${extension}`)
-  return extension === 'ts' ? stripTypeScriptTypes(source) : source
+  return extension === 'ts' ? plain(source) : source
+}
+
+function clientText(name: (typeof clientModules)[number]): string {
+  return plain(readProgramFile(`./${name}.ts`, import.meta.resolve('agent-home-client')))
 }
 
 /** In the sources from the package, which is not there beside a build. */
@@ -82,6 +94,8 @@ const fileOf = (name: BrowserModule): string => `${name}.${extension}`
 
 const CSS = 'text/css; charset=utf-8'
 
+const SCRIPT = 'text/javascript; charset=utf-8'
+
 interface Edition {
   /** Changes with the content, so that browsers may cache it forever. */
   readonly id: string
@@ -95,7 +109,10 @@ function load(): Edition {
     ['icon.svg', { type: 'image/svg+xml', content: serviceIcon() }],
   ])
   for (const name of modules) {
-    files.set(fileOf(name), { type: 'text/javascript; charset=utf-8', content: moduleText(name) })
+    files.set(fileOf(name), { type: SCRIPT, content: moduleText(name) })
+  }
+  for (const name of extension === 'ts' ? clientModules : []) {
+    files.set(`${name}.ts`, { type: SCRIPT, content: clientText(name) })
   }
   for (const name of fonts) {
     files.set(`${name}.woff2`, { type: 'font/woff2', content: fontBytes(name) })

@@ -74,6 +74,8 @@ class VerifiedExport:
     previous: Link
     head: Link
     events: int
+    #: Memories that the file has.
+    memories: int
     #: Versions whose texts are those that an event committed to.
     proven: int
     #: Versions that no event of the file committed to: older than the chain or its oldest event.
@@ -263,6 +265,7 @@ def verify_export(
         previous=previous,
         head=head,
         events=events,
+        memories=len(current),
         proven=proven,
         unproven=unproven,
         unproven_keys=unproven_keys,

@@ -19,7 +19,14 @@ import {
 import { type Html, nothing } from '../../layout/page.ts'
 import { note, pages } from '../../layout/parts.ts'
 import { type Clock, number, onDay, plural } from '../../layout/words.ts'
-import { eventsPath, showAgentPage, tabPath } from '../agent-page.ts'
+import {
+  eventsPath,
+  exportPath,
+  type FoundAgent,
+  findAgent,
+  showAgentPage,
+  tabPath,
+} from '../agent-page.ts'
 import { agentPage } from '../endpoints.ts'
 import { costs, forOwner, ofAgent } from '../guards.ts'
 import type { Visit, Workspace } from '../workspace.ts'
@@ -102,6 +109,7 @@ export const activityPage = endpoint({
     const { call, identity, session } = visit
     const { agentId } = identity
     const { before, chained, rolled, ...asked } = visit.query
+    const agent = await findAgent(workspace, identity)
     const { head, base } = await findHead(workspace, identity)
     const newest = Math.min(head.id, (before ?? Number.MAX_SAFE_INTEGER) - 1)
     const clock = clockOf(call)
@@ -114,11 +122,12 @@ export const activityPage = endpoint({
     const live = before === undefined ? html` data-live` : nothing
     const isPlain = filtersQuery(asked) === ''
     const chain = isPlain
-      ? await chainOf(workspace, identity, { head, base, newest, page: events }, chained)
+      ? await chainOf(workspace, identity, { agent, head, base, newest, page: events }, chained)
       : undefined
     const action = tabPath(agentId, 'activity')
     const form = { action, asked, clock, known: events, kinds: true, finds: 'events' }
     return showAgentPage(visit, workspace, {
+      agent,
       tab: 'activity',
       title: 'Activity',
       scripts: ['copy', 'check', 'find'],
@@ -132,12 +141,14 @@ ${await filterForm(visit, workspace, form)}
           : html`<p class="empty">${next === undefined ? (isPlain ? 'Nothing happened yet.' : 'Nothing like it happened.') : 'Nothing like it among the events that were looked at. Older ones follow.'}</p>`
       }</div>${chain?.data ?? nothing}
 ${more(agentId, asked, before, next)}</div>
-<div id="chain"${live}>${chain?.facts ?? nothing}</div>`,
+<div id="chain"${live}>${chain?.facts ?? nothing}</div>
+<div id="checked" role="status"></div>`,
     })
   },
 })
 
 interface ShownChain {
+  readonly agent: FoundAgent
   readonly head: Link
   /** The event that the oldest retained one follows. */
   readonly base: Link
@@ -158,17 +169,21 @@ const begun = ({ base }: ShownChain, oldest: HomeEvent | undefined): Html => {
 
 const check = html` <button type="button" class="plain" data-checks="shown" hidden>Check those shown</button>`
 
+const checkAll = ({ profile }: FoundAgent): Html =>
+  html` <button type="button" class="plain" data-verifies="${exportPath(profile.agentId)}" hidden>Check everything</button>`
+
 /** `oldest`: the oldest retained event. Nothing for a home without events. */
 function chainFacts(chain: ShownChain, oldest: HomeEvent | undefined): Html {
-  const { head, base, newest } = chain
+  const { agent, head, base, newest } = chain
   return head.id === 0
     ? nothing
     : html`<dl class="stats chain">
 <div><dt>Unbroken since</dt><dd>${begun(chain, oldest)}</dd></div>
 <div><dt>Events</dt><dd class="line">${number(head.id - base.id)}${newest > base.id ? check : nothing}</dd></div>
+<div><dt>Memories</dt><dd class="line">${number(agent.memoryCount)}${checkAll(agent)}</dd></div>
 <div><dt>Head</dt><dd class="line"><code id="head">event ${head.id}, ${head.hash}</code> <button type="button" class="plain" data-copies="head" hidden>Copy<span class="away"> the head</span></button></dd></div>
 </dl>
-<p class="hint">The head is a hash of the newest event and of all before it. Keep it somewhere else, and you can tell later whether an event was changed or removed, or the home was set back to an older state; <code>agent-home check</code> does that for you. <strong id="checked" role="status"></strong></p>`
+<p class="hint">The head is a hash of the newest event and of all before it. Keep it somewhere else, and you can tell later whether an event was changed or removed, or the home was set back to an older state; <code>agent-home check</code> does that for you.</p>`
 }
 
 /** Of a home's whole log, in a few words. */

@@ -24,7 +24,7 @@ import { note } from '../../layout/parts.ts'
 import { agentPath } from '../../layout/paths.ts'
 import { faultList } from '../../layout/problem-page.ts'
 import { moment, number, plural, when } from '../../layout/words.ts'
-import { findAgent, framed, showAgentPage, tabPath } from '../agent-page.ts'
+import { exportPath, findAgent, framed, showAgentPage, tabPath } from '../agent-page.ts'
 import { agentPage } from '../endpoints.ts'
 import { costs, forOwner, ofAgent } from '../guards.ts'
 import { metadataOf } from '../memory/rendered.ts'
@@ -32,7 +32,7 @@ import type { AgentVisit, Workspace } from '../workspace.ts'
 
 export const exportDownload = agentPage({
   operationId: 'consoleExport',
-  path: `${agentPath(':agent')}/export`,
+  path: exportPath(':agent'),
   budget: 'exports',
   errors: EXPORT_ERRORS,
   handle: ({ call, identity }, workspace) => attachExport(call, workspace, identity, true),
