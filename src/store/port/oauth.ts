@@ -52,8 +52,8 @@ export interface NewAccess {
 /** Records of a kind, for each grant, and as many used ones; one more deletes the oldest. */
 export const RECORDS_PER_GRANT = 100
 
-/** Access tokens of a key that are valid at the same time; one more ends the oldest. */
-export const TOKENS_PER_GRANT = 10
+/** Access tokens of a key that are valid at the same time, one for each session; one more ends the oldest. */
+export const TOKENS_PER_GRANT = RECORDS_PER_GRANT
 
 export interface OAuthStore {
   /**
