@@ -290,12 +290,16 @@ def test_a_fork_within_an_event_loop_leaves_its_parent_alone(
 
 
 def test_many_threads_share_a_client_whatever_they_do(home: AgentHome) -> None:
+    # A home is exported once at a time.
+    exporting = threading.Lock()
+
     def work(n: int) -> list[str | None]:
         name = f"key{n}"
         home.write(name, name, expected_version=0)
         found = [text_at(home, name) for _ in range(10)]
         list(islice(home.list(view="whole"), 5))
-        b"".join(home.export())
+        with exporting:
+            b"".join(home.export())
         return found
 
     with ThreadPoolExecutor(16) as pool:

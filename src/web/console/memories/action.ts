@@ -58,7 +58,7 @@ type Owner = Pick<AgentVisit, 'session' | 'identity'>
 
 /** A link from elsewhere cannot offer an Undo of what was not just done: nobody else knows the session's id. */
 const sealOf = ({ session, identity: { agentId } }: Owner, facts: string): string =>
-  hash('sha256', `agent-home did ${session.id} ${agentId} ${facts}`, 'hex').slice(0, 32)
+  hash('sha256', `did ${session.id} ${agentId} ${facts}`, 'hex').slice(0, 32)
 
 const toldOf = (verb: string | undefined): Told | undefined =>
   (Object.keys(words) as Told[]).find((each) => each === verb)
