@@ -51,7 +51,9 @@ const clientsOf = ({ token, operator_token }: Awaited<ReturnType<typeof birth>>)
 async function lived() {
   const born = await birth(url)
   const { home, operator } = clientsOf(born)
-  const metadata = { 'a,"version":1': [1, { z: '"metadata":{}', a: ',"version":2' }] }
+  const metadata = {
+    'a,"version":1': [1, 'two\u2028lines', { z: '"metadata":{}', a: ',"version":2' }],
+  }
   await home.write('plan', 'Крок 1 "metadata":{},"version":9', { expectedVersion: 0, metadata })
   await home.patch('plan', { text: 'Step 2 🌱' }, { expectedVersion: 1 })
   await home.rename('plan', 'moved', { expectedVersion: 2 })
