@@ -3,7 +3,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { HistoryChanged, type Link, TurnedBack, verifyExport } from 'agent-home-client'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { nextHash } from '../store/chained.ts'
-import { forge, forgeries, settle } from './forged.ts'
+import { files, forge, forgeFile, forgeries, settle } from './forged.ts'
 import { type OpenedHome, openHome } from './opened.ts'
 
 type Clients = Awaited<ReturnType<OpenedHome['born']>>
@@ -153,6 +153,36 @@ describe('a client that remembers', () => {
     await home.check({ remembered })
     const { faults } = await whole()
     expect(faults.map(({ fault, place }) => `${fault}: ${place}`)).toEqual(forgery.faults)
+  })
+
+  test.each(files)('finds in an altered file that $name', async (forgery) => {
+    await settle(clients.home)
+    const file = await new Response(await clients.home.export({ history: true })).text()
+    const { faults } = await verifyExport(forgeFile(file, forgery))
+    expect(faults.map(({ fault, place }) => `${fault}: ${place}`)).toEqual(forgery.faults)
+  })
+
+  test('proves no erased version that somebody puts back into a file', async () => {
+    await settle(clients.home)
+    const exported = async () => new Response(await clients.home.export({ history: true })).json()
+    const { history } = await exported()
+    await clients.operator.erase('twice', 'all')
+    const file = await exported()
+    const before = await verifyExport(JSON.stringify(file))
+    const [older] = history.filter((each: { key: string }) => each.key === 'twice')
+    const put = [...file.history, older].sort((a, b) => (a.key < b.key ? -1 : 1))
+    const after = await verifyExport(JSON.stringify({ ...file, history: put }))
+    expect(after).toMatchObject({ proven: before.proven, unproven: before.unproven + 1 })
+  })
+
+  test.each([
+    ['has something after it', (file: string) => `${file}{}`],
+    ['has memories twice', (file: string) => file.replace('"memories":', '"memories":[],$&')],
+    ['does not begin with {', (file: string) => file.replace('"events":[', '$&1,')],
+    ['does not begin with {', (file: string) => file.replace('"history":[', '$&null,')],
+  ])('does not verify what is no export: it %s', async (says, spoilt) => {
+    const file = await new Response(await clients.home.export({ history: true })).text()
+    await expect(verifyExport(spoilt(file))).rejects.toThrow(new SyntaxError(`The JSON ${says}.`))
   })
 
   test('finds that a version names another key than its event; exports of 2.0.0 name none', async () => {

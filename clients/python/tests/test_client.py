@@ -610,7 +610,17 @@ def test_an_export_is_held_to_what_somebody_else_remembers(lived: AgentHome) -> 
     assert verify_export(spaced).head == verify_export(file).head
     for marked in (f"\ufeff{file}", f"\ufeff{file}".encode()):
         assert verify_export(marked) == verify_export(file)
-    for broken in ('{"format":"x"}', file[:-2], "[]", f"\ufeff\ufeff{file}"):
+    twice = file.replace('"memories":', '"memories":[],"memories":')
+    no_event = file.replace('"events":[', '"events":[1,')
+    for broken in (
+        '{"format":"x"}',
+        file[:-2],
+        "[]",
+        f"\ufeff\ufeff{file}",
+        file + "{}",
+        twice,
+        no_event,
+    ):
         with pytest.raises(ValueError, match=r"\w"):
             verify_export(broken)
 
@@ -620,16 +630,20 @@ FORGERIES = json.loads(
 )
 
 
+def settle(home: AgentHome) -> None:
+    for key, texts in FORGERIES["home"]:
+        for version, text in enumerate(texts):
+            if text is None:
+                home.delete(key, expected_version=version)
+            else:
+                home.write(key, text, expected_version=version)
+
+
 @pytest.mark.parametrize("forgery", FORGERIES["forgeries"], ids=lambda forgery: forgery["name"])
 def test_what_was_forged_is_found_in_an_export(
     where: Where, born: BirthResult, lived: AgentHome, forgery: dict[str, list[str]]
 ) -> None:
-    for key, texts in FORGERIES["home"]:
-        for version, text in enumerate(texts):
-            if text is None:
-                lived.delete(key, expected_version=version)
-            else:
-                lived.write(key, text, expected_version=version)
+    settle(lived)
     before = whole(lived)
     assert (before.faults, before.unproven_keys) == ([], 0)
     database = sqlite3.connect(where.database, timeout=30)
@@ -639,6 +653,35 @@ def test_what_was_forged_is_found_in_an_export(
     database.close()
     lived.check(remembered=before.head)
     assert [f"{each.fault}: {each.place}" for each in whole(lived).faults] == forgery["faults"]
+
+
+@pytest.mark.parametrize("forgery", FORGERIES["files"], ids=lambda forgery: forgery["name"])
+def test_what_was_forged_in_a_file_is_found(lived: AgentHome, forgery: dict[str, Any]) -> None:
+    settle(lived)
+    file = json.loads(b"".join(lived.export(history=True)))
+    entry = forgery["entry"]
+    listed = file[entry["list"]]
+    at, was = next(
+        (at, each)
+        for at, each in enumerate(listed)
+        if (each["key"], each["version"]) == (entry["key"], entry["version"])
+    )
+    listed[at : at + 1] = [was | forged for forged in forgery["becomes"]]
+    faults = verify_export(dumps(file)).faults
+    assert [f"{each.fault}: {each.place}" for each in faults] == forgery["faults"]
+
+
+def test_an_erased_version_that_is_put_back_is_not_proven(
+    operator: AgentHome, lived: AgentHome
+) -> None:
+    lived.write("z", "one", expected_version=0)
+    older = json.loads(b"".join(lived.export(history=True)))["history"][-1]
+    operator.erase("z", "all")
+    file = json.loads(b"".join(lived.export(history=True)))
+    before = verify_export(dumps(file))
+    file["history"].append(older)
+    after = verify_export(dumps(file))
+    assert (after.proven, after.unproven) == (before.proven, before.unproven + 1)
 
 
 def test_what_no_kept_event_tells_of_is_counted(operator: AgentHome, lived: AgentHome) -> None:

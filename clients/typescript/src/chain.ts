@@ -1,7 +1,7 @@
 /** The chain of a home's events, computed anew. The format: docs/proof.md of the service. */
 import { HistoryChanged } from './errors.ts'
-import { elementsOf, membersOf } from './json-source.ts'
-import { type Living, replayEvents, type Told } from './replay.ts'
+import { elementsOf, membersOf, objectIn } from './json-source.ts'
+import { type Living, type Made, replayEvents, type Told } from './replay.ts'
 import type { Link } from './wire.ts'
 
 type Hash = (data: Uint8Array) => Uint8Array | Promise<Uint8Array>
@@ -159,7 +159,7 @@ async function followEvents(
   }
   meet(previous)
   for (const source of events) {
-    const event = JSON.parse(source) as Event
+    const event = objectIn<Event>(source)
     replay.take(event)
     const next = await follow(head, event).catch((error: unknown) => {
       if (!(error instanceof HistoryChanged)) throw error
@@ -183,11 +183,12 @@ interface Current extends Living {
   readonly source: ReadonlyMap<string, string>
 }
 
-function currentIn(memories: Iterable<string>): ReadonlyMap<string, Current> {
+function currentIn(memories: Iterable<string>, fault: Fault): ReadonlyMap<string, Current> {
   const current = new Map<string, Current>()
   for (const text of memories) {
     const source = membersOf(text)
-    const { key, version } = JSON.parse(text) as Version
+    const { key, version } = objectIn<Version>(text)
+    if (current.has(key)) fault('a memory is in the file twice', `${key}@${version}`)
     current.set(key, { version, isKept: false, source })
   }
   return current
@@ -195,10 +196,51 @@ function currentIn(memories: Iterable<string>): ReadonlyMap<string, Current> {
 
 type Replay = ReturnType<typeof replayEvents>
 
-async function isCommitted(salt: string, kept: ReadonlyMap<string, string>, content: string) {
+type Members = ReadonlyMap<string, string>
+
+async function isCommitted(salt: string, kept: Members, content: string) {
   const text = JSON.parse(kept.get('text') ?? '""') as string
   return (await contentOf(salt, text, kept.get('metadata') ?? '')) === content
 }
+
+/** `texts`: of the version, wherever the file has one. */
+async function textFault(
+  { madeAs, operation, salt }: Version,
+  made: Made,
+  texts: readonly Members[],
+): Promise<string | undefined> {
+  if (madeAs !== undefined && madeAs !== made.key)
+    return 'the version was made under another key than madeAs'
+  const { content } = made
+  if ((operation === 'delete') !== (content === undefined))
+    return 'a version is a deletion, but its event made a text, or the other way round'
+  for (const text of texts) {
+    if (salt === undefined || content === undefined || !(await isCommitted(salt, text, content)))
+      return 'the text differs from the one that its event committed to'
+  }
+  return undefined
+}
+
+/** Of a current version the home writes the text only into the list of memories. */
+function textsOf(source: string, { operation }: Version, memory: Current | undefined): Members[] {
+  const own = membersOf(source)
+  const isWithout = memory !== undefined || operation === 'delete'
+  const owned = isWithout && !own.has('text') ? [] : [own]
+  return memory ? [memory.source, ...owned] : owned
+}
+
+/** Versions are in the order of their keys and numbers, so that each is there once. */
+function followVersions(fault: Fault) {
+  let last: Version | undefined
+  return (next: Version): void => {
+    const follows =
+      !last || next.key > last.key || (next.key === last.key && next.version > last.version)
+    if (!follows) fault('a version is in the file twice, or out of order', placeOf(next))
+    last = next
+  }
+}
+
+const placeOf = ({ key, version }: Version): string => `${key}@${version}`
 
 /** Every text of the history, and which memories it has the current version of. */
 async function proveTexts(
@@ -207,22 +249,20 @@ async function proveTexts(
   { replay, tick, fault }: { readonly replay: Replay; tick: () => void; fault: Fault },
 ) {
   let [proven, unproven] = [0, 0]
+  const follow = followVersions(fault)
   for (const source of history) {
-    const { key, madeAs, version, operation, salt } = JSON.parse(source) as Version
+    const version = objectIn<Version>(source)
     tick()
-    if (operation === 'delete') continue
-    const memory = current.get(key)
-    const isCurrent = memory?.version === version
+    follow(version)
+    const memory = current.get(version.key)
+    const isCurrent = memory?.version === version.version
     if (isCurrent) memory.isKept = true
-    // Of a current version the text is only in the list of memories.
-    const kept = isCurrent ? memory.source : membersOf(source)
-    const made = replay.madeBy(key, version)
-    const place = `${key}@${version}`
-    if (!made) unproven++
-    else if (madeAs !== undefined && madeAs !== made.key)
-      fault('the version was made under another key than madeAs', place)
-    else if (salt !== undefined && (await isCommitted(salt, kept, made.content))) proven++
-    else fault('the text differs from the one that its event committed to', place)
+    const made = replay.madeBy(version.key, version.version)
+    const texts = textsOf(source, version, isCurrent ? memory : undefined)
+    const found = made && (await textFault(version, made, texts))
+    if (found) fault(found, placeOf(version))
+    else if (made && texts.length > 0) proven++
+    else if (texts.length > 0) unproven++
   }
   return { proven, unproven }
 }
@@ -257,15 +297,15 @@ export async function verifyExport(
   const tick = () => {
     if (++checked % AT_ONCE === 0) progress?.(checked)
   }
-  const { agent_id: agentId } = JSON.parse(part('agent')) as { agent_id: string }
-  const previous = JSON.parse(part('previous')) as Link
+  const { agent_id: agentId } = objectIn<{ agent_id: string }>(part('agent'))
+  const previous = objectIn<Link>(part('previous'))
   if (previous.id === 0 && previous.hash !== (await beginningOf(agentId))) {
     fault('the chain does not begin as this agent’s', 0)
   }
   const options = { remembered, tick, fault }
   const followed = await followEvents(previous, elementsOf(part('events')), options)
   const { head, events, replay } = followed
-  const current = currentIn(elementsOf(part('memories')))
+  const current = currentIn(elementsOf(part('memories')), fault)
   const texts = await proveTexts(elementsOf(part('history')), current, { replay, tick, fault })
   const unprovenKeys = replay.compare(current, previous.id === 0, fault)
   const memories = current.size

@@ -57,13 +57,22 @@ export function* elementsOf(text: string): Generator<string> {
 /** The members of an object: names, and values as they stand. */
 export function membersOf(text: string): Map<string, string> {
   const members = new Map<string, string>()
-  for (let at = open(text, '{'); text[at] !== '}'; ) {
+  let at = open(text, '{')
+  while (text[at] !== '}') {
     const named = endOf(STRING, text, at)
     const name = JSON.parse(text.slice(at, named)) as string
     const from = after(text, named, ':').at
     const end = endOfValue(text, from)
+    if (members.has(name)) throw new SyntaxError(`The JSON has ${name} twice.`)
     members.set(name, text.slice(from, end))
     at = after(text, end, ',').at
   }
+  if (after(text, at + 1).at < text.length)
+    throw new SyntaxError('The JSON has something after it.')
   return members
+}
+
+export function objectIn<Shape extends object>(text: string): Shape {
+  open(text, '{')
+  return JSON.parse(text) as Shape
 }

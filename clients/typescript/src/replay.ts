@@ -2,6 +2,7 @@
 
 /** What an event says of memories. */
 export interface Told {
+  readonly type?: string
   readonly key?: string
   /** Of a rename: the old key. */
   readonly from?: string
@@ -33,9 +34,10 @@ function faultOf({ version, isKept }: Living, left: Left): string | undefined {
 }
 
 /** What an event says of the version that it made. */
-interface Made {
+export interface Made {
   readonly key: string
-  readonly content: string
+  /** Absent if it is a deletion. */
+  readonly content: string | undefined
 }
 
 /** Takes the events of a home in their order. */
@@ -46,7 +48,7 @@ export function replayEvents() {
   const madeOf = (key: string) => made.get(key) ?? new Map<number, Made>()
 
   return {
-    take({ key, from, version, content }: Told): void {
+    take({ type, key, from, version, content }: Told): void {
       if (key === undefined || version === undefined) return
       if (from !== undefined) {
         made.set(key, madeOf(from))
@@ -54,7 +56,9 @@ export function replayEvents() {
         last.set(from, { version, lives: false })
       }
       last.set(key, { version, lives: content !== undefined })
-      if (content !== undefined) made.set(key, madeOf(key).set(version, { key, content }))
+      // What was erased may be put back from an old copy, with the text that its event committed to.
+      if (type === 'erase') made.delete(key)
+      else made.set(key, madeOf(key).set(version, { key, content }))
     },
 
     /** The key of the version then, and what it was committed to; undefined if no event of these made it. */

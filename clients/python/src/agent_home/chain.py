@@ -12,7 +12,7 @@ from typing import Any
 
 from .errors import HistoryChanged
 from .exact import decode_at, dumps, received
-from .replay import Living, Replay
+from .replay import Living, Made, Replay
 from .wire import Link
 
 
@@ -102,6 +102,10 @@ def _end_of_space(text: str, at: int) -> int:
     return found.end() if found else at
 
 
+def _is_end(text: str, at: int) -> bool:
+    return _end_of_space(text, at) == len(text)
+
+
 def _open(text: str, bracket: str) -> int:
     at, met = _after(text, 0, bracket)
     if not met:
@@ -126,9 +130,19 @@ def _members_of(text: str) -> dict[str, str]:
         name, named = decode_at(text, at)
         begin, _ = _after(text, named, ":")
         _, end = decode_at(text, begin)
+        if name in members:
+            raise ValueError(f"The JSON has {name} twice.")
         members[name] = text[begin:end]
         at, _ = _after(text, end, ",")
+    if not _is_end(text, at + 1):
+        raise ValueError("The JSON has something after it.")
     return members
+
+
+def _object_in(value: Any) -> dict[str, Any]:
+    if isinstance(value, dict):
+        return value
+    raise ValueError("The JSON does not begin with {.")
 
 
 #: Between two calls of `progress`.
@@ -160,7 +174,7 @@ class _Verification:
     def follow(self, previous: Link, events: str) -> tuple[Link, int]:
         head, count = self.meet(previous), 0
         for event, _ in _elements_of(events):
-            self.replay.take(event)
+            self.replay.take(_object_in(event))
             try:
                 head = follow(head, event)
             except HistoryChanged:
@@ -178,31 +192,56 @@ class _Verification:
     def texts(self, current: Mapping[str, _Current], history: str) -> tuple[int, int]:
         """How many versions are proven, and how many are not."""
         proven = unproven = 0
-        for version, source in _elements_of(history):
+        last: tuple[str, int] | None = None
+        for element, source in _elements_of(history):
+            version = _object_in(element)
             self.tick()
-            if version["operation"] == "delete":
-                continue
-            key, number = version["key"], version["version"]
-            memory = current.get(key)
-            # Of a current version the text is only in the list of memories.
-            if memory and memory.version == number:
+            here = (version["key"], version["version"])
+            if last and here <= last:
+                self.fault("a version is in the file twice, or out of order", _place_of(version))
+            last = here
+            memory = current.get(version["key"])
+            is_current = memory is not None and memory.version == version["version"]
+            if memory and is_current:
                 memory.is_kept = True
-                kept = memory.source
-            else:
-                kept = _members_of(source)
-            made = self.replay.made_by(key, number)
-            if made is None:
-                unproven += 1
-            # Absent in exports of 2.0.0.
-            elif version.get("madeAs", made.key) != made.key:
-                says = "the version was made under another key than madeAs"
-                self.fault(says, f"{key}@{number}")
-            elif "salt" in version and _commitment_of(version["salt"], kept) == made.content:
+            texts = _texts_of(source, version, memory if is_current else None)
+            made = self.replay.made_by(*here)
+            found = _text_fault(version, made, texts) if made else None
+            if found:
+                self.fault(found, _place_of(version))
+            elif made and texts:
                 proven += 1
-            else:
-                says = "the text differs from the one that its event committed to"
-                self.fault(says, f"{key}@{number}")
+            elif texts:
+                unproven += 1
         return proven, unproven
+
+
+def _place_of(version: Mapping[str, Any]) -> str:
+    return f"{version['key']}@{version['version']}"
+
+
+def _texts_of(
+    source: str, version: Mapping[str, Any], memory: _Current | None
+) -> list[Mapping[str, str]]:
+    """Of a current version the home writes the text only into the list of memories."""
+    is_without = memory is not None or version["operation"] == "delete"
+    texts = [] if memory is None else [memory.source]
+    return texts if is_without and "text" not in version else [*texts, _members_of(source)]
+
+
+def _text_fault(
+    version: Mapping[str, Any], made: Made, texts: Iterable[Mapping[str, str]]
+) -> str | None:
+    """`texts`: of the version, wherever the file has one."""
+    # Absent in exports of 2.0.0.
+    if version.get("madeAs", made.key) != made.key:
+        return "the version was made under another key than madeAs"
+    if (version["operation"] == "delete") != (made.content is None):
+        return "a version is a deletion, but its event made a text, or the other way round"
+    for text in texts:
+        if "salt" not in version or _commitment_of(version["salt"], text) != made.content:
+            return "the text differs from the one that its event committed to"
+    return None
 
 
 @dataclass
@@ -212,11 +251,14 @@ class _Current(Living):
     source: Mapping[str, str]
 
 
-def _current_in(memories: str) -> dict[str, _Current]:
-    return {
-        memory["key"]: _Current(version=memory["version"], source=_members_of(source))
-        for memory, source in _elements_of(memories)
-    }
+def _current_in(memories: str, fault: Callable[[str, object], object]) -> dict[str, _Current]:
+    current: dict[str, _Current] = {}
+    for element, source in _elements_of(memories):
+        memory = _object_in(element)
+        if memory["key"] in current:
+            fault("a memory is in the file twice", _place_of(memory))
+        current[memory["key"]] = _Current(version=memory["version"], source=_members_of(source))
+    return current
 
 
 def _commitment_of(salt: str, kept: Mapping[str, str]) -> str:
@@ -252,12 +294,12 @@ def verify_export(
         if name not in file:
             raise ValueError(f"This is not an export with history: it has no {name}.")
     found = _Verification(remembered, progress)
-    agent_id: str = json.loads(file["agent"])["agent_id"]
-    previous = received(Link, json.loads(file["previous"]))
+    agent_id: str = _object_in(json.loads(file["agent"]))["agent_id"]
+    previous = received(Link, _object_in(json.loads(file["previous"])))
     if previous.id == 0 and previous.hash != beginning_of(agent_id):
         found.fault("the chain does not begin as this agent’s", 0)
     head, events = found.follow(previous, file["events"])
-    current = _current_in(file["memories"])
+    current = _current_in(file["memories"], found.fault)
     proven, unproven = found.texts(current, file["history"])
     unproven_keys = found.replay.compare(current, is_whole=previous.id == 0)
     return VerifiedExport(

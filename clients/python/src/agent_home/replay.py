@@ -37,7 +37,8 @@ class Made:
     """What an event says of the version that it made."""
 
     key: str
-    content: str
+    #: None if it is a deletion.
+    content: str | None
 
 
 class Replay:
@@ -57,8 +58,11 @@ class Replay:
             self._made[key] = self._made.pop(event["from"], {})
             self._last[event["from"]] = _Left(version, lives=False)
         self._last[key] = _Left(version, lives="content" in event)
-        if "content" in event:
-            self._made.setdefault(key, {})[version] = Made(key, event["content"])
+        # What was erased may be put back from an old copy, with the text that was committed to.
+        if event.get("type") == "erase":
+            self._made.pop(key, None)
+        else:
+            self._made.setdefault(key, {})[version] = Made(key, event.get("content"))
 
     def made_by(self, key: str, version: int) -> Made | None:
         """The key of the version then, and what it was committed to; None if no event made it."""
