@@ -1,7 +1,8 @@
 /** From the embedded engine to PostgreSQL, with everything, as an operator does it. */
 import { hash } from 'node:crypto'
-import { mkdirSync } from 'node:fs'
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 import { afterEach, expect, inject, test } from 'vitest'
 import type { Identity } from '../../src/store/port/home.ts'
 import type { Verified } from '../../src/store/port/rest.ts'
@@ -371,6 +372,23 @@ test('a source on PostgreSQL that is in use or no database of ours, and two of o
   await target.close()
   const [{ url: empty }] = [await freshDatabase()]
   expect((await runMove(empty, to)).output).toMatch(/The target is not empty: agents has rows/)
+})
+
+test.each([
+  ['empty', ''],
+  ['of another program', 'CREATE TABLE accounts (name TEXT)'],
+])('a source in a file that is %s is refused, and left as it is', async (_, sql) => {
+  const [from, { url: to }] = [sourceUrl(), await freshDatabase()]
+  const place = from.replace('sqlite:', '')
+  writeFileSync(place, '')
+  const db = new DatabaseSync(place)
+  db.exec(sql)
+  db.close()
+  const before = readFileSync(place)
+  const { code, output } = await runMove(from, to)
+  expect(output).toMatch(/ is not a database of Agent Home\.\n$/)
+  expect(code).toBe(1)
+  expect(readFileSync(place).equals(before)).toBe(true)
 })
 
 test('a target that is not empty is refused, and left as it is', async () => {

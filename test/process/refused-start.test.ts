@@ -1,7 +1,8 @@
 /** What cannot be used stops the start, and `agent-home doctor` says the same sentence of it. */
-import { chmodSync, symlinkSync, writeFileSync } from 'node:fs'
+import { chmodSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 import pg from 'pg'
 import { afterAll, expect, inject, test } from 'vitest'
 import type { Finding } from '../../src/store/port/rest.ts'
@@ -92,6 +93,23 @@ test.concurrent.each([
   const directory = freshDirectory()
   writeFileSync(join(directory, 'notes.txt'), 'Buy milk. '.repeat(100))
   expect(await saidOf({ directory, env: { DATABASE_URL } })).toMatch(sentence)
+})
+
+test.concurrent.each([
+  ['', 'CREATE TABLE notes (text TEXT)'],
+  ['with a table of one of our names', 'CREATE TABLE accounts (name TEXT)'],
+  ['that counts its schema as we did', 'CREATE TABLE notes (text TEXT); PRAGMA user_version = 4'],
+])('a database of another program %s, which stays as it is', async (_, sql) => {
+  const directory = freshDirectory()
+  const file = join(directory, 'other.db')
+  const db = new DatabaseSync(file)
+  db.exec(sql)
+  db.close()
+  const before = readFileSync(file)
+  expect(await saidOf({ directory, env: { DATABASE_URL: 'sqlite:other.db' } })).toMatch(
+    /other\.db is not a database of Agent Home\. Check DATABASE_URL\.$/,
+  )
+  expect(readFileSync(file).equals(before)).toBe(true)
 })
 
 test.concurrent('an address that is not of this machine', async () => {

@@ -20,8 +20,9 @@ import { hostsOf } from '../postgres/engine/hosts.ts'
 import { prepareServer } from '../postgres/schema/migrations.ts'
 import { openReader, pathOf } from '../sqlite/engine/connection.ts'
 import { databaseFile } from '../sqlite/engine/files.ts'
-import { holdDatabase } from '../sqlite/engine/hold.ts'
-import { isOfThisProgram } from '../sqlite/schema/migrations.ts'
+import { explaining as explainingFile, holdDatabase } from '../sqlite/engine/hold.ts'
+import { readFileOf } from '../sqlite/rest/still.ts'
+import { isOfThisProgram, versionsOf } from '../sqlite/schema/migrations.ts'
 import { digester, type Moved, type Progress, type Row, rowsOf } from './digests.ts'
 import { holdsNothing, type Table, tables } from './tables.ts'
 import { moveToSqlite } from './to-sqlite.ts'
@@ -130,6 +131,8 @@ function openSource(databaseUrl: string, now: number, timers: Timers) {
   const named = pathOf(databaseUrl)
   if (!existsSync(named)) throw new StoreRefused(`There is no database at ${named}.`)
   const path = databaseFile(named)
+  const isEmpty = explainingFile(path, () => readFileOf(path, versionsOf)).version === 0
+  if (isEmpty) throw new StoreRefused(`${path} is not a database of Agent Home.`)
   const lock = holdDatabase(path, now, timers)
   const source = openReader(path)
   if (!isOfThisProgram(source)) {

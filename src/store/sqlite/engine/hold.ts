@@ -4,16 +4,16 @@
  * One process per file. The lock is SQLite's own, on a file beside the database, so it is released
  * however the process ends; a second file names its holder.
  */
-import { closeSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { closeSync, existsSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 import type { Timers } from '../../../timers.ts'
 import { StoreRefused } from '../../port/errors.ts'
 import type { Progress } from '../../port/store.ts'
 import { eraseLeft } from '../erase-agent.ts'
-import { migrate, versionsOf } from '../schema/migrations.ts'
+import { migrate, refuseForeign, versionsOf } from '../schema/migrations.ts'
 import { giveUpAhead } from '../transfer/ahead.ts'
 import { prepareUpkeep } from './checkpoint.ts'
-import { openWriter, transact } from './connection.ts'
+import { openReader, openWriter, transact } from './connection.ts'
 
 export class DatabaseHeld extends StoreRefused {
   readonly path: string
@@ -137,10 +137,25 @@ function openLocked(path: string, now: number, timers: Timers, progress: Progres
   }
 }
 
-/** Throws StoreRefused: held by another process, written by a newer program, or not durable. */
+/** Read first: a connection that writes changes the mode of the file. */
+function refuseForeignFile(path: string): void {
+  if (!existsSync(path)) return
+  const db = openReader(path)
+  try {
+    refuseForeign(db, path)
+  } finally {
+    db.close()
+  }
+}
+
+/** Throws StoreRefused: held by another process, of another program, written by a newer program, or not durable. */
 export const holdDatabase = (
   path: string,
   now: number,
   timers: Timers,
   progress: Progress = () => {},
-): Held => explaining(path, () => openLocked(path, now, timers, progress))
+): Held =>
+  explaining(path, () => {
+    refuseForeignFile(path)
+    return openLocked(path, now, timers, progress)
+  })

@@ -11,7 +11,7 @@ import { exposures, isOurs, refuseUnusable } from '../engine/files.ts'
 import { explaining } from '../engine/hold.ts'
 import { freeBytesFor } from '../engine/space.ts'
 import { SAFE, unsafe, versionInUse } from '../engine/version.ts'
-import { versionsOf } from '../schema/migrations.ts'
+import { refuseForeign, versionsOf } from '../schema/migrations.ts'
 import { readFileOf } from './still.ts'
 
 const megabytes = (bytes: number): string => `${Math.floor(bytes / 1_048_576)} MiB`
@@ -85,12 +85,15 @@ export function library(version: string): Finding {
 
 const inside = (path: string, now: number): Finding[] =>
   explaining(path, () =>
-    readFileOf(path, (db) => [
-      schemaFinding(versionsOf(db)),
-      journal(scalar(db, 'PRAGMA journal_mode')),
-      durability(db),
-      clock(db, now),
-    ]),
+    readFileOf(path, (db) => {
+      refuseForeign(db, path)
+      return [
+        schemaFinding(versionsOf(db)),
+        journal(scalar(db, 'PRAGMA journal_mode')),
+        durability(db),
+        clock(db, now),
+      ]
+    }),
   )
 
 async function holder(path: string): Promise<Finding> {

@@ -30,6 +30,18 @@ export function versionsOf(db: DatabaseSync): Versions {
   return { version, oldest: version }
 }
 
+const isThere = (db: DatabaseSync, tables: string): boolean =>
+  prepare(db, `SELECT 1 FROM sqlite_schema WHERE type = 'table' ${tables} LIMIT 1`).get() !==
+  undefined
+
+/** Throws StoreRefused if another program made it: nothing of ours may be written there. */
+export function refuseForeign(db: DatabaseSync, path: string): void {
+  const isOurs =
+    versionsOf(db).version > 0 && isThere(db, "AND name IN ('agents', 'schema_version')")
+  if (isOurs || !isThere(db, '')) return
+  throw new StoreRefused(`${path} is not a database of Agent Home. Check DATABASE_URL.`)
+}
+
 /** A newer program that took nothing away may have added what this one does not know. */
 export const isOfThisProgram = (db: DatabaseSync): boolean => versionsOf(db).version === SCHEMA
 
