@@ -21,7 +21,9 @@ if (!process.getBuiltinModule('node:sea').isSea()) {
 const PRIVATE = 0o077
 
 /** Loaded only for commands: the parser would cost a service time and memory. */
-async function start([name = 'serve', ...args]: readonly string[]): Promise<void> {
+async function start(words: readonly string[]): Promise<void> {
+  const isJson = words.length === 1 && words[0] === '--json'
+  const [name = 'serve', ...args] = isJson ? ['serve', ...words] : words
   if (name === 'serve' && args.length === 0) {
     const { serveCommand } = await import('./cli/serve.ts')
     await serveCommand()

@@ -21,7 +21,7 @@ export async function verifyDatabase(
 
 /** For people: a database without its password and options, and a file as it is. */
 export const nameOf = (place: string): string =>
-  isPostgres(place) ? place.replace(/^(\w+:\/\/[^:@/]*):[^@]*@/, '$1@').replace(/\?.*/, '') : place
+  isPostgres(place) ? place.replace(/^(\w+:\/\/[^:@/]*):.*@/, '$1@').replace(/\?.*/, '') : place
 
 const ofServer = (databaseUrl: string): StoreRefused =>
   new StoreRefused(

@@ -1,7 +1,8 @@
 /** The URL of a database: whatever the driver would ignore or misread is refused. */
 import { expect, test } from 'vitest'
+import { nameOf } from '../../src/store/at-rest.ts'
 import { StoreRefused } from '../../src/store/port/errors.ts'
-import { hostsOf } from '../../src/store/postgres/engine/hosts.ts'
+import { hostsOf, locationOf } from '../../src/store/postgres/engine/hosts.ts'
 import { PARAMETERS } from '../../src/store/postgres/engine/parameters.ts'
 import { readDocument } from '../readme.ts'
 
@@ -28,13 +29,20 @@ test.each([
   expect(open(`@a,b/home${rest}`)).not.toThrow(/s3cret/)
 })
 
-test.each(['@h:99999/home', '@h:port/home', '@a:5432,b:port/home', '#s3cret@h/home'])(
-  '%s cannot be read, and the password is not shown',
-  (rest) => {
-    expect(open(rest)).toThrow(/^The database's URL cannot be read\. It is postgres:/)
-    expect(open(rest)).not.toThrow(/s3cret/)
-  },
-)
+test.each([
+  ...['@h:99999/home', '@h:port/home', '@a:5432,b:port/home', '#s3cret@h/home'],
+  ...['/s3cret@h/home', ':1/s3cret@h/home', '@h:1#s3cret@h/home'],
+])('%s cannot be read, and the password is not shown', (rest) => {
+  expect(open(rest)).toThrow(/^The database's URL cannot be read\. It is postgres:/)
+  expect(open(rest)).not.toThrow(/s3cret/)
+})
+
+test('of a password that is cut in the middle, no part is shown', () => {
+  expect(() => hostsOf('postgres://me:12/s3cret@h/home')).toThrow(/percent-encoded/)
+  expect(() => hostsOf('postgres://me:12#s3cret@h/home')).toThrow(/percent-encoded/)
+  expect(locationOf('postgres://me:s3@cret@h/home')).toBe('postgres://h/home')
+  expect(nameOf('postgres://me:s3@cr:e/t@h/home?x=1')).toBe('postgres://me@h/home')
+})
 
 test.each([
   '@a:5432,b:5433/home?pool_max=20&sslmode=verify-full&application_name=node',

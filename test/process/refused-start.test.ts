@@ -6,6 +6,7 @@ import { DatabaseSync } from 'node:sqlite'
 import pg from 'pg'
 import { afterAll, expect, inject, test } from 'vitest'
 import type { Finding } from '../../src/store/port/rest.ts'
+import { OLDEST, SCHEMA, schemaOf } from '../../src/store/schema.ts'
 import { at, createTemplate } from '../postgres/databases.ts'
 import { dropDatabases, freshDatabase } from './nodes.ts'
 import { cleanUp, freshDirectory, type Launch, launch, serve } from './program.ts'
@@ -85,6 +86,29 @@ test.concurrent('a link to a place that cannot be written in', async () => {
 })
 
 test.concurrent.each([
+  ['a link to itself', 'loop.db', 'loop.db'],
+  ['a link into a directory that is not there', 'missing/home.db', 'home.db'],
+  ['a directory that is such a link', 'missing', 'data/home.db'],
+  ['a directory that is a link to itself', 'data', 'data/home.db'],
+])('%s', async (_, target, path) => {
+  const directory = freshDirectory()
+  const link = path.split('/')[0] ?? ''
+  symlinkSync(target, join(directory, link))
+  const said = await saidOf({ directory, env: { DATABASE_URL: `sqlite:${path}` } })
+  expect(said).toContain(`/${link} is a link to a place that is not there. Make the directory`)
+})
+
+test.concurrent('an empty file and a link to a file yet to be made are none of these', async () => {
+  const directory = freshDirectory()
+  writeFileSync(join(directory, 'home.db'), '', { mode: 0o600 })
+  symlinkSync('made.db', join(directory, 'link.db'))
+  for (const env of [{ DATABASE_URL: 'sqlite:home.db' }, { DATABASE_URL: 'sqlite:link.db' }]) {
+    expect(await launch({ directory, env, args: ['doctor'] }).ended).toMatchObject({ code: 0 })
+    await (await serve({ directory, env })).kill('SIGTERM')
+  }
+})
+
+test.concurrent.each([
   ['sqlite:.', / is not a file\. Check DATABASE_URL\./],
   ['sqlite:notes.txt', /notes\.txt cannot be used: file is not a database\. Check DATABASE_URL\./],
   ['sqlite:notes.txt/home.db', /notes\.txt is not a directory\. Check DATABASE_URL\./],
@@ -130,6 +154,7 @@ test.concurrent.each([
   ['@127.0.0.1:1/home?sslmod=require', / has a parameter that is not supported: sslmod\./],
   ['@127.0.0.1:1/home?pool_max=ten', / has a parameter with a wrong value: pool_max must be /],
   ['@127.0.0.1:99999/home', /^The database's URL cannot be read\. It is postgres:/],
+  ['@t@127.0.0.1:1/home', /^postgres:\/\/127\.0\.0\.1:1\/home cannot be used: connect/],
   ['@127.0.0.1:1/home', /^postgres:\/\/127\.0\.0\.1:1\/home cannot be used: connect ECONNREFUSED/],
 ])('a URL of a server that is wrong: %s', async (rest, sentence) => {
   const env = { DATABASE_URL: `postgres://me:s3cret${rest}` }
@@ -138,11 +163,12 @@ test.concurrent.each([
   expect(said).not.toContain('s3cret')
 })
 
-async function ask(url: string, sql: string): Promise<void> {
+async function ask(url: string, sql: string): Promise<pg.QueryResult> {
   const client = new pg.Client({ connectionString: url })
   await client.connect()
-  await client.query(sql)
+  const result = await client.query(sql)
   await client.end()
+  return result
 }
 
 let roles = 0
@@ -151,7 +177,7 @@ let roles = 0
 async function asRole(url: string): Promise<{ readonly url: string; readonly role: string }> {
   const [role, admin] = [`agent_home_${process.pid}_${roles++}`, inject('postgresUrl')]
   await ask(admin, `CREATE ROLE ${role} LOGIN PASSWORD 'secret'`)
-  made.push({ drop: () => ask(admin, `DROP ROLE ${role}`) })
+  made.push({ drop: async () => void (await ask(admin, `DROP ROLE ${role}`)) })
   const its = new URL(url)
   Object.assign(its, { username: role, password: 'secret' })
   return { url: its.href, role }
@@ -162,6 +188,19 @@ async function emptyDatabase(): Promise<string> {
   const database = await createTemplate(inject('postgresUrl'))
   made.push(database)
   return database.url
+}
+
+/** A database of another encoding; refill: with the tables that an earlier version has made there. */
+async function encoded(encoding: string) {
+  const [admin, name] = [inject('postgresUrl'), `agent_home_${encoding.toLowerCase()}`]
+  await ask(
+    admin,
+    `CREATE DATABASE ${name} ENCODING '${encoding}' LOCALE_PROVIDER libc LOCALE 'C' TEMPLATE template0`,
+  )
+  made.push({ drop: async () => void (await ask(admin, `DROP DATABASE ${name} WITH (FORCE)`)) })
+  const url = at(admin, name)
+  const versions = `INSERT INTO schema_version (id, version, oldest) VALUES (1, ${SCHEMA}, ${OLDEST})`
+  return { url, refill: () => ask(url, `${schemaOf('postgres')}; ${versions}`) }
 }
 
 const on = (DATABASE_URL: string): Launch => ({
@@ -194,6 +233,43 @@ test('a role that may not use the tables of another, and one that may only read'
   )
   expect(await saidOf(on(url))).toMatch(/ default_transaction_read_only is on\. Set it off/)
   await ask(admin, `DROP OWNED BY ${role}`)
+})
+
+test.each([
+  ['that has a table of one of our names', 'CREATE TABLE homes (street TEXT)'],
+  ['that has a view of one of our names', 'CREATE VIEW memories AS SELECT 1 AS id'],
+  ['that counts its schema, too', 'CREATE TABLE schema_version (installed_rank INT)'],
+])('a database of another program %s, which stays as it is', async (_, sql) => {
+  const url = await emptyDatabase()
+  await ask(url, sql)
+  const name = / (\w+) (?:AS|\()/.exec(sql)?.[1]
+  expect(await saidOf(on(url))).toContain(
+    `it has tables of its own under names that Agent Home needs (${name}). Give Agent Home an empty`,
+  )
+  const { rows } = await ask(
+    url,
+    "SELECT FROM pg_class WHERE relnamespace = 'public'::regnamespace",
+  )
+  expect(rows).toHaveLength(1)
+})
+
+test('beside tables of other names there is room', async () => {
+  const url = await emptyDatabase()
+  await ask(url, 'CREATE TABLE notes (text TEXT)')
+  await (await serve(on(url))).kill('SIGTERM')
+})
+
+test.each(['SQL_ASCII', 'LATIN1'])('a new database with the encoding %s', async (encoding) => {
+  const { url, refill } = await encoded(encoding)
+  const said = await saidOf(on(url))
+  expect(said).toContain(`The encoding of the database is ${encoding}, which cannot hold every`)
+  await refill()
+  const service = await serve(on(url))
+  await service.says(new RegExp(said.slice(0, 40)))
+  await service.kill('SIGTERM')
+  const examined = await launch({ ...on(url), args: ['doctor'] }).ended
+  expect(examined).toMatchObject({ code: 0 })
+  expect(examined.stdout).toContain(said.slice(0, -1))
 })
 
 test('a database that is not there', async () => {

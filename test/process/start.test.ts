@@ -19,6 +19,13 @@ test.concurrent('it starts on a fresh directory, says where it is and what to do
   expect(statSync(join(directory, 'data')).mode & 0o077).toBe(0)
 })
 
+test.concurrent('without a command it takes what `serve` takes', async () => {
+  const given = { directory: freshDirectory(), env: { PORT: 'x' }, args: ['--json'] }
+  const { code, output } = await launch(given).ended
+  expect(code).toBe(1)
+  expect(JSON.parse(output)).toMatchObject({ code: 'configuration_invalid', exit: 1 })
+})
+
 test.concurrent('at every address of the machine, it names one that leads to it', async () => {
   const server = await serve({ directory: freshDirectory(), env: { HOST: '0.0.0.0' } })
   expect(server.url).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/)

@@ -62,6 +62,9 @@ interface Role {
   readonly read_only: string | null
   /** Null before the first start. */
   readonly has_schema: string | null
+  readonly encoding: string | null
+  /** What is there under the names of our tables. */
+  readonly taken: readonly string[]
   /** Tables of ours that it may not read and write. */
   readonly closed: readonly string[]
 }
@@ -71,6 +74,12 @@ const role = statement<Role>(`
     has_schema_privilege(current_schema()::TEXT, 'CREATE') AS may_create,
     current_setting('transaction_read_only', true) AS read_only,
     to_regclass('schema_version')::TEXT AS has_schema,
+    current_setting('server_encoding', true) AS encoding,
+    ARRAY(
+      SELECT relname::TEXT FROM pg_class
+      WHERE relkind NOT IN ('i', 'I', 't', 'c') AND relname = ANY($1::TEXT[]) AND pg_table_is_visible(oid)
+      ORDER BY relname
+    ) AS taken,
     ARRAY(
       SELECT relname::TEXT FROM pg_class
       WHERE relkind IN ('r', 'p') AND relname = ANY($1::TEXT[]) AND pg_table_is_visible(oid)
@@ -83,6 +92,20 @@ const tablesOf = (schema: string): string[] =>
   Array.from(schema.matchAll(/TABLE IF NOT EXISTS (\w+)/g), ([, name = '']) => name)
 
 const OWN_IT = 'Make it the owner of the database: ALTER DATABASE … OWNER TO'
+
+/** Tables of another program, which the start would take for its own. */
+function refuseForeign({ has_schema, taken }: Role): void {
+  const isOurs = has_schema !== null && taken.includes('agents')
+  if (isOurs || taken.length === 0) return
+  throw new StoreRefused(
+    `The database is of another program: it has tables of its own under names that Agent Home needs (${taken.join(', ')}). Give Agent Home an empty database.`,
+  )
+}
+
+function encodingFault({ encoding }: Pick<Role, 'encoding'>): string | undefined {
+  if (encoding === null || encoding === 'UTF8') return undefined
+  return `The encoding of the database is ${encoding}, which cannot hold every text. Use a database with UTF8: CREATE DATABASE … ENCODING 'UTF8' TEMPLATE template0.`
+}
 
 function roleFault(found: Role): string | undefined {
   const { role, schema, may_create, read_only, has_schema, closed } = found
@@ -105,6 +128,7 @@ function roleFault(found: Role): string | undefined {
 async function checkRole(ask: Ask): Promise<Role> {
   const [found] = await ask(role, tablesOf(schemaOf('postgres')))
   if (!found) throw new StoreRefused('The database does not tell its role.')
+  refuseForeign(found)
   const fault = roleFault(found)
   if (fault) throw new StoreRefused(fault)
   return found
@@ -121,8 +145,11 @@ async function checkSettings(ask: Ask): Promise<string[]> {
 /** Throws StoreRefused; returns warnings as sentences. */
 export async function checkServer(ask: Ask): Promise<string[]> {
   const warnings = await checkSettings(ask)
-  await checkRole(ask)
-  return warnings
+  const found = await checkRole(ask)
+  const fault = encodingFault(found)
+  if (fault === undefined) return warnings
+  if (found.has_schema === null) throw new StoreRefused(fault)
+  return [...warnings, fault]
 }
 
 /** Explains why a database cannot be used: the start and `agent-home doctor` say the same. */
@@ -187,11 +214,12 @@ const roleAndSchema = (ask: Ask, found: Server): Promise<Finding[]> =>
     return [{ about: 'role', state: 'good', says }, await schemaIn(ask, found)]
   })
 
-function encodingOf({ encoding }: Server): Finding {
+/** What is kept already stays readable, so it stops the first start alone. */
+function encodingOf(found: Server): Finding {
   const about = 'encoding'
-  if (encoding === 'UTF8') return { about, state: 'good', says: encoding }
-  const advice = "Create the database again: CREATE DATABASE … ENCODING 'UTF8' TEMPLATE template0."
-  return { about, state: 'wrong', says: `${encoding}, which cannot hold every text`, advice }
+  const fault = encodingFault(found)
+  if (fault === undefined) return { about, state: 'good', says: found.encoding }
+  return { about, state: found.has_schema === null ? 'wrong' : 'odd', says: withoutStop(fault) }
 }
 
 const SKEW_MS = 5_000

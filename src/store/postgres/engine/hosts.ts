@@ -12,12 +12,14 @@ export interface Hosts {
   option(name: string): string | undefined
 }
 
-const PARTS = /^(postgres(?:ql)?:\/\/(?:[^@/?]*@)?)([^/?]*)(.*)$/
+const PARTS = /^(postgres(?:ql)?:\/\/(?:[^/?]*@)?)([^/?]*)(.*)$/
 
 /** As the driver reads it: with a user and without a host, the parameters have the host. */
 function parsed(url: string): URL {
   const found = URL.parse(url) ?? URL.parse(url.replace('@/', '@localhost/'))
-  if (found) return found
+  // A password with one of these is cut in the middle, and the rest of it would be shown.
+  const isCut = found && (found.hash !== '' || found.pathname.includes('@'))
+  if (found && !isCut) return found
   throw new StoreRefused(
     "The database's URL cannot be read. It is postgres://user:password@host:port/database, with the port at most 65535 and each of : / ? # @ in a password percent-encoded.",
   )

@@ -67,10 +67,25 @@ const READ_AND_WRITE = constants.R_OK | constants.W_OK
 /** To create files in a directory. */
 const CREATE = constants.W_OK | constants.X_OK
 
-/** The path, or what is above it, that is there. */
-const nearest = (path: string): string => (existsSync(path) ? path : nearest(dirname(path)))
+const isLink = (path: string): boolean => {
+  try {
+    return lstatSync(path).isSymbolicLink()
+  } catch {
+    return false
+  }
+}
+
+/** The path, or what is above it, that is there: a link is, wherever it leads. */
+const nearest = (path: string): string =>
+  existsSync(path) || isLink(path) ? path : nearest(dirname(path))
+
+const leadsNowhere = (link: string): StoreRefused =>
+  new StoreRefused(
+    `${link} is a link to a place that is not there. Make the directory that it leads to, or check DATABASE_URL.`,
+  )
 
 function refuseDirectory(directory: string): void {
+  if (!existsSync(directory)) throw leadsNowhere(directory)
   if (!statSync(directory).isDirectory()) {
     throw new StoreRefused(`${directory} is not a directory. Check DATABASE_URL.`)
   }
@@ -107,15 +122,22 @@ export function refuseUnusable(path: string): void {
     throw new StoreRefused(`There is no file ${path}, and sqlite: takes no parameters after a ?.`)
   }
   refuseDirectory(nearest(dirname(path)))
-  const target = targetOf(path)
-  if (target !== undefined && target !== path) refuseUnusable(target)
+  if (isLink(path)) refuseTarget(path)
 }
 
-/** Of a link to a file that is not there yet. */
-function targetOf(path: string): string | undefined {
-  if (!existsSync(dirname(path))) return undefined
-  const isLink = lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink()
-  return isLink ? resolve(dirname(path), readlinkSync(path)) : undefined
+const isLoop = (link: string): boolean => {
+  try {
+    return statSync(link, { throwIfNoEntry: false }) !== undefined
+  } catch {
+    return true
+  }
+}
+
+/** Of a link to a file that is not there yet: its directory must be. */
+function refuseTarget(link: string): void {
+  const target = resolve(realpathSync(dirname(link)), readlinkSync(link))
+  if (isLoop(link) || !existsSync(dirname(target))) throw leadsNowhere(link)
+  refuseUnusable(target)
 }
 
 /**

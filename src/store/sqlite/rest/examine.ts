@@ -83,10 +83,17 @@ export function library(version: string): Finding {
   return { about, state: 'wrong', says: fault.replace(/\.$/, ''), advice: SAFE }
 }
 
+const empty: Finding = {
+  about: 'schema',
+  state: 'odd',
+  says: 'the database is empty: the first start fills it',
+}
+
 const inside = (path: string, now: number): Finding[] =>
   explaining(path, () =>
     readFileOf(path, (db) => {
       refuseForeign(db, path)
+      if (versionsOf(db).version === 0) return [empty]
       return [
         schemaFinding(versionsOf(db)),
         journal(scalar(db, 'PRAGMA journal_mode')),
