@@ -258,6 +258,15 @@ describe('a file that a program changes meanwhile', () => {
   })
 })
 
+test('the version of the home that its user edited stays beside the file', () => {
+  const directory = freshFolder()
+  const folder = new Folder(directory)
+  for (const path of ['a', 'b']) folder.putBeside(path, 'theirs')
+  writeFileSync(join(directory, 'a.theirs'), 'theirs, edited')
+  for (const path of ['a', 'b']) folder.dropBeside(path, 'theirs')
+  expect(filesIn(directory)).toEqual({ 'a.theirs': 'theirs, edited' })
+})
+
 describe('links', () => {
   test('on the way to a file: nothing is written, removed or read beyond them', () => {
     const [directory, outside] = [freshFolder(), freshFolder()]

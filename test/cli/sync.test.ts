@@ -59,6 +59,64 @@ async function refusing<T>(
   }
 }
 
+/** Tells each call of functions of Node's, before it is made, until what it returns is called. */
+function watching<Name extends 'fsyncSync' | 'linkSync' | 'writeSync'>(
+  names: Readonly<Record<Name, string>>,
+  tell: (step: string, args: readonly unknown[]) => void,
+): () => void {
+  const { fsyncSync, linkSync, writeSync } = fs
+  for (const [name, step] of Object.entries<string>(names)) {
+    const call = fs[name as Name] as (...args: unknown[]) => unknown
+    const told = (...args: unknown[]) => {
+      tell(step, args)
+      return call(...args)
+    }
+    Object.assign(fs, { [name]: told })
+  }
+  syncBuiltinESMExports()
+  return () => {
+    Object.assign(fs, { fsyncSync, linkSync, writeSync })
+    syncBuiltinESMExports()
+  }
+}
+
+/** The next request to such an address fails as if the network did. */
+function failing(address: RegExp): typeof fetch {
+  let isAhead = true
+  return async (...args) => {
+    if (!isAhead || !address.test(String(args[0]))) return fetch(...args)
+    isAhead = false
+    throw Object.assign(new TypeError('fetch failed'), { code: 'ECONNREFUSED' })
+  }
+}
+
+/** Rounds without the command around them. `recording`: called with each record of something. */
+function roundsOf(
+  { directory, token }: { readonly directory: string; readonly token: string },
+  fetching: typeof fetch,
+  recording: () => void = () => {},
+) {
+  const folder = new Folder(directory)
+  const state = openFolderState(join(directory, '.agent-home/state.db'))
+  const told: string[] = []
+  const record: typeof state.record = (changes) => {
+    if (changes.length > 0) recording()
+    state.record(changes)
+  }
+  const rounds = new Rounds({
+    home: new AgentHome({ url: opened.url, token, fetch: fetching, retries: 0 }),
+    folder,
+    state: { ...state, record },
+    paths: pathsUnder(''),
+    readOnly: false,
+    mayDelete: false,
+    tell: ({ did, path }) => told.push(`${did} ${path}`),
+    progress: () => {},
+    signal: new AbortController().signal,
+  })
+  return { rounds, told, close: state.close }
+}
+
 const TOO_MUCH = 'x'.repeat(16_385)
 
 describe('both ways', () => {
@@ -564,24 +622,62 @@ test('what a list leaves out, as of a memory that is renamed meanwhile, is asked
     if (!String(args[0]).includes('/memories?')) return response
     return Response.json({ memories: [], next: null })
   }
-  const state = openFolderState(join(directory, '.agent-home/state.db'))
-  const told: string[] = []
-  const rounds = new Rounds({
-    home: new AgentHome({ url: opened.url, token, fetch: forgetful }),
-    folder: new Folder(directory),
-    state,
-    paths: pathsUnder(''),
-    readOnly: false,
-    mayDelete: false,
-    tell: ({ did, path }) => told.push(`${did} ${path}`),
-    progress: () => {},
-    signal: new AbortController().signal,
-  })
+  const { rounds, told, close } = roundsOf({ directory, token }, forgetful)
   expect((await rounds.round()).again).toBe(true)
   expect((await rounds.round()).again).toBe(false)
-  state.close()
+  close()
   expect(told).toEqual(['removed b'])
   expect(files()).toEqual({ a: 'a' })
+})
+
+describe('what is not sent in one try', () => {
+  test('is merged again, with what the home has by then', async () => {
+    const { home, sync, put, directory, token, files, memories } = await synced(opened)
+    put('list', 'one\ntwo\nthree\nfour\n')
+    await sync()
+    put('list', 'ONE\ntwo\nthree\nfour\n')
+    await home.write('list', 'one\ntwo\nthree\nFOUR\n', { expectedVersion: 1 })
+    const { rounds, close } = roundsOf({ directory, token }, failing(/batch/))
+    await expect(rounds.round()).rejects.toMatchObject({ code: 'no_answer' })
+    close()
+    await sync()
+    expect(files()).toEqual({ list: 'ONE\ntwo\nthree\nFOUR\n' })
+    expect(await memories()).toEqual(files())
+  })
+
+  test('and is read again, after a look that failed', async () => {
+    const { home, put, directory, token, files } = await synced(opened)
+    put('a', 'a')
+    const { rounds, close } = roundsOf({ directory, token }, failing(/memory\?/))
+    await rounds.round()
+    await home.write('a', 'changed', { expectedVersion: 1 })
+    rounds.changedAtHome({ key: 'a', version: 2 })
+    await expect(rounds.round()).rejects.toMatchObject({ code: 'no_answer' })
+    await rounds.round()
+    close()
+    expect(files()).toEqual({ a: 'changed' })
+  })
+})
+
+test('what is recorded as done is on the disk by then, its name and its directories too', async () => {
+  const { home, directory, token } = await synced(opened)
+  await home.write('d..a', 'a', { expectedVersion: 0 })
+  const steps: string[] = []
+  const { rounds, close } = roundsOf({ directory, token }, fetch, () => steps.push('record'))
+  const inodes: Record<string, string> = {}
+  const watched = { writeSync: 'write', linkSync: 'link', fsyncSync: 'sync' } as const
+  const end = watching(watched, (step, [first]) => {
+    steps.push(step === 'sync' ? `sync ${fs.fstatSync(Number(first)).ino}` : step)
+  })
+  try {
+    await rounds.round()
+  } finally {
+    end()
+    close()
+  }
+  for (const name of ['.', 'd', 'd/a']) inodes[statSync(join(directory, name)).ino] = name
+  const named = steps.map((step) => step.replace(/\d+$/, (ino) => inodes[ino] ?? ino))
+  expect(named).toEqual(['record', 'write', 'sync d/a', 'link', 'sync .', 'sync d', 'record'])
 })
 
 describe('a token with fewer rights', () => {

@@ -1,9 +1,8 @@
 /** `agent-home sync`: keeps a directory and a home the same, once or until it is stopped. */
-import { type FSWatcher, watch } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { type AgentHome, HomeError, type Link } from 'agent-home-client'
 import { type FolderState, FolderStateError, openFolderState } from '../../../store/folder-state.ts'
-import { processTimers, type Timers } from '../../../timers.ts'
+import { processTimers } from '../../../timers.ts'
 import type { Given, Report } from '../../command.ts'
 import { EXIT } from '../../exit-codes.ts'
 import { Failure, usage } from '../../failure.ts'
@@ -13,8 +12,9 @@ import { atHome } from '../at-home.ts'
 import { isDifferentHistory } from '../heads.ts'
 import { Unfit } from './file.ts'
 import { Folder, OWN } from './folder.ts'
-import { isIgnored, pathsUnder, THEIRS } from './paths.ts'
-import { mayPass, type Round, Rounds, type Told } from './rounds.ts'
+import { pathsUnder } from './paths.ts'
+import { type Round, Rounds, type Told } from './rounds.ts'
+import { keepWatching, untilQuiet } from './watching.ts'
 
 const KEY_PART = /^[\w.-]{0,90}$/
 
@@ -132,147 +132,6 @@ async function explaining<T>(root: string, work: () => Promise<T>): Promise<T> {
     if (cause instanceof Unfit) throw new Failure(EXIT.failed, cause.message, { cause })
     if (!(cause instanceof FolderStateError)) throw cause
     throw new Failure(EXIT.failed, sentenceOf(cause, root), { cause })
-  }
-}
-
-/** Whoever meets others at work so often comes back later. */
-const MOST_ROUNDS = 8
-
-async function untilQuiet(rounds: Rounds): Promise<Round> {
-  for (let count = 1; ; count++) {
-    const round = await rounds.round()
-    if (!round.again || count === MOST_ROUNDS) return round
-  }
-}
-
-/** Wakes whoever waits. */
-function createBell({ pause }: Timers) {
-  let ring = () => {}
-  let isRung = false
-  return {
-    ring(): void {
-      isRung = true
-      ring()
-    },
-    /** Resolves when it rings, at once if it did; after `ms` at the latest. */
-    async heard(ms: number, signal: AbortSignal): Promise<void> {
-      if (isRung) return
-      const waiting = new AbortController()
-      const wake = () => waiting.abort()
-      ring = wake
-      signal.addEventListener('abort', wake)
-      await pause(ms, waiting.signal).catch(() => {})
-      signal.removeEventListener('abort', wake)
-    },
-    quiet(): void {
-      isRung = false
-    },
-  }
-}
-
-type Bell = ReturnType<typeof createBell>
-
-/** Milliseconds. Programs write files in several steps. */
-const SETTLE = 200
-
-/** The file system loses events, and some tell none. */
-const RESCAN = 60_000
-const RESCAN_UNWATCHED = 2_000
-
-const isOurs = (name: string): boolean =>
-  name.split(/[/\\]/).some((each) => isIgnored(each) && !each.endsWith(THEIRS))
-
-/** Undefined: the system does not tell of changes. */
-function watchFolder(root: string, bell: Bell): FSWatcher | undefined {
-  try {
-    const watcher = watch(root, { recursive: true }, (_, name) => {
-      if (name === null || !isOurs(name)) bell.ring()
-    })
-    return watcher.on('error', () => bell.ring())
-  } catch {
-    return undefined
-  }
-}
-
-const RETRY = { first: 1_000, most: 30_000 }
-
-/** Tells of what happens in the home; after a break, from the event where it was. */
-async function followHome(
-  { home, rounds, signal, timers, after: first }: Watching,
-  bell: Bell,
-): Promise<never> {
-  let after = first
-  for (let pause = RETRY.first; ; pause = Math.min(RETRY.most, pause * 2)) {
-    try {
-      const events = home.watch({ signal, after })
-      for await (const event of events) {
-        pause = RETRY.first
-        if (event.type === 'missed') {
-          rounds.lookAnew()
-          bell.ring()
-          continue
-        }
-        after = event.id
-        const { key, from, version } = event
-        const isNews = [
-          key !== undefined && rounds.changedAtHome({ key, ...(version && { version }) }),
-          from !== undefined && rounds.changedAtHome({ key: from }),
-        ]
-        if (isNews.some(Boolean)) bell.ring()
-      }
-    } catch (error) {
-      if (!mayPass(error)) throw error
-      await timers.pause(pause, signal)
-      bell.ring()
-    }
-  }
-}
-
-interface Watching {
-  readonly home: AgentHome
-  readonly folder: Folder
-  readonly rounds: Rounds
-  readonly terminal: Terminal
-  readonly show: (round: Round) => void
-  readonly signal: AbortSignal
-  readonly timers: Timers
-  /** The last event before the home was first looked at. */
-  readonly after: number
-}
-
-/** Rounds whenever something happens, until it is stopped. */
-async function keepWatching(watching: Watching): Promise<never> {
-  const { folder, rounds, terminal, show, signal, timers } = watching
-  const bell = createBell(timers)
-  const watcher = watchFolder(folder.root, bell)
-  const failed = Promise.withResolvers<never>()
-  followHome(watching, bell).catch(failed.reject)
-  failed.promise.catch(() => {})
-  let isAway = false
-  try {
-    for (let pause: number = RETRY.first; ; ) {
-      bell.quiet()
-      try {
-        show(await untilQuiet(rounds))
-        if (isAway) terminal.tell('The home answers again.\n')
-        isAway = false
-        pause = RETRY.first
-      } catch (error) {
-        if (!mayPass(error)) throw error
-        if (!isAway) terminal.tell(`${(error as Error).message} Retrying.\n`)
-        isAway = true
-        rounds.lookAnew()
-        await Promise.race([failed.promise, timers.pause(pause, signal)])
-        pause = Math.min(RETRY.most, pause * 2)
-        continue
-      }
-      const rescan = watcher ? RESCAN : RESCAN_UNWATCHED
-      await Promise.race([failed.promise, bell.heard(rescan, signal)])
-      signal.throwIfAborted()
-      await timers.pause(SETTLE, signal)
-    }
-  } finally {
-    watcher?.close()
   }
 }
 
