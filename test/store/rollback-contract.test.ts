@@ -180,6 +180,75 @@ describe.each(stores)('rollback on $name', (engine) => {
     expect(await contents(agent)).toEqual(then)
   })
 
+  /** So many events, all of one memory. */
+  async function pass(agent: Identity, events: number): Promise<void> {
+    const append: Change = {
+      verb: 'append',
+      id: randomUUID(),
+      key: 'log',
+      text: '.',
+      maxBytes: 999,
+    }
+    for (let left = events; left > 0; left -= 100) {
+      const changes = Array.from({ length: Math.min(left, 100) }, () => append)
+      const answer = await fixture.store().changeMemories(agent, changes, ++now)
+      expect(answer.outcome).toBe('changed')
+    }
+  }
+
+  test.each([199, 200, 401])(
+    'with %i other events before and since, nothing is missed',
+    async (events) => {
+      const { agent, operator } = await fixture.agent()
+      const { write } = fixture
+      for (const key of ['changed', 'moved', 'deleted']) await write(agent, { key, text: 'then' })
+      await pass(agent, events)
+      const [then, to] = [await contents(agent), await lastEvent(agent)]
+      await write(agent, { key: 'moved', text: 'since', expectedVersion: 1 })
+      await pass(agent, events)
+      await write(agent, { key: 'changed', text: 'since', expectedVersion: 1 })
+      await write(agent, { key: 'made', text: 'since' })
+      const changes: Change[] = [
+        { verb: 'rename', from: 'moved', to: 'elsewhere', expectedVersion: 2 },
+        { verb: 'delete', key: 'deleted', expectedVersion: 1 },
+      ]
+      await fixture.store().changeMemories(agent, changes, ++now)
+      expect(await rollBack(operator, to)).toMatchObject({ restored: 4, deleted: 2, skipped: [] })
+      expect(await contents(agent)).toEqual(then)
+    },
+  )
+
+  test('a memory whose history was erased before goes back to its text of then', async () => {
+    const { agent, operator } = await fixture.agent()
+    await fixture.write(agent, { key: 'a', text: 'one' })
+    await fixture.write(agent, { key: 'a', text: 'two', expectedVersion: 1 })
+    await fixture.store().eraseMemory(operator, 'a', 'history', ++now)
+    const to = await lastEvent(agent)
+    await fixture.write(agent, { key: 'a', text: 'three', expectedVersion: 2 })
+    expect(await rollBack(operator, to)).toMatchObject({ restored: 1, deleted: 0 })
+    expect(await contents(agent)).toEqual({ a: 'two {}' })
+  })
+
+  test('metadata that changed alone is what it was', async () => {
+    const { agent, operator } = await fixture.agent()
+    await fixture.write(agent, { key: 'a', metadata: '{"m":"then"}' })
+    const [then, to] = [await contents(agent), await lastEvent(agent)]
+    await fixture.write(agent, { key: 'a', metadata: '{"m":"since"}', expectedVersion: 1 })
+    expect(await rollBack(operator, to)).toMatchObject({ restored: 1, unchanged: 0 })
+    expect(await contents(agent)).toEqual(then)
+  })
+
+  test('a key that a rename had left before is empty again', async () => {
+    const { agent, operator } = await fixture.agent()
+    await fixture.write(agent, { key: 'a', text: 'one' })
+    const rename: Change = { verb: 'rename', from: 'a', to: 'b', expectedVersion: 1 }
+    await fixture.store().changeMemories(agent, [rename], ++now)
+    const [then, to] = [await contents(agent), await lastEvent(agent)]
+    await fixture.write(agent, { key: 'a', text: 'two' })
+    expect(await rollBack(operator, to)).toMatchObject({ deleted: 1, skipped: [] })
+    expect(await contents(agent)).toEqual(then)
+  })
+
   test('a version that was erased is not mistaken for an older one', async () => {
     const { agent, operator } = await fixture.agent()
     const { store, write } = fixture
@@ -346,5 +415,28 @@ describe.each(stores)('rollback on $name', (engine) => {
     expect(await ask(first - 2)).toEqual({ outcome: 'event_gone', first })
     expect(await ask(first - 1)).toMatchObject({ outcome: 'rolled_back' })
     await few.close()
+  })
+
+  test('what no kept event tells of was there; what follows forgotten deletions was not', async () => {
+    await using few = await openFixture(engine, { events: 64 })
+    const { agent, operator } = await few.agent()
+    await few.write(agent, { key: 'kept', text: 'then' })
+    for (let n = 0; n < 128; n += 32) {
+      const changes = Array.from({ length: 32 }, (_, at): Change[] => [
+        { verb: 'write', ...newWrite({ key: `k${n + at}` }) },
+        { verb: 'delete', key: `k${n + at}`, expectedVersion: 1 },
+      ]).flat()
+      expect((await few.store().changeMemories(agent, changes, ++now)).outcome).toBe('changed')
+    }
+    const log = await few.store().eventsAfter(agent, 0, 1)
+    const to = log.outcome === 'events' ? log.last : 0
+    await few.write(agent, { key: 'kept', text: 'since', expectedVersion: 1 })
+    expect(await few.write(agent, { key: 'new' })).toMatchObject({ memory: { version: 3 } })
+    const order = { to, prefix: '', dryRun: false }
+    expect(await few.store().rollBack(operator, order, ++now)).toMatchObject({
+      ...{ restored: 1, deleted: 1, skipped: [] },
+      changes: [{ key: 'kept' }, { key: 'new', was: undefined }],
+    })
+    expect(await few.store().readMemory(agent, 'kept')).toMatchObject({ memory: { text: 'then' } })
   })
 })

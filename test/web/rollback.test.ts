@@ -105,6 +105,14 @@ test('a long list has pages', async () => {
   expect(linksIn(rest).join()).not.toContain('after=')
 })
 
+test('texts beyond the bytes of a page are left out, and their memories are still named', async () => {
+  const { born, page, since } = await open()
+  for (let n = 0; n < 9; n++) await write(service, born.token, `large.${n}`, 'x'.repeat(16_000))
+  const { text } = await page(`prefix=large&since=${since}`)
+  expect(listIn(text)).toHaveLength(8)
+  expect(textIn(text)).toContain('large.8 will be deleted')
+})
+
 test('where nothing happened there is nothing to press', async () => {
   const { page, post, agent } = await open()
   service.tick(1_000)

@@ -12,7 +12,9 @@ describe.each(engines)('beside 72 requests of nine agents of one address on $nam
   let strangers: readonly Born[]
   let mine: Born
   beforeAll(async () => {
-    const unlimited = { READS_PER_MINUTE: '0', WRITES_PER_MINUTE: '0' }
+    const unlimited = {
+      ...{ READS_PER_MINUTE: '0', WRITES_PER_MINUTE: '0', CONTROLS_PER_MINUTE: '0' },
+    }
     service = await openService(engine, unlimited)
     strangers = await Promise.all(Array.from({ length: AGENTS }, () => service.birth()))
     mine = await service.birth()
@@ -35,7 +37,13 @@ describe.each(engines)('beside 72 requests of nine agents of one address on $nam
     return service.call('POST', '/api/agents/me/batch', { token, from, body })
   }
 
+  const rollbackOf = ({ operatorToken: token }: Born, from: string) => {
+    const body = { to: 0, dryRun: true }
+    return service.call('POST', '/api/agents/me/rollback', { token, from, body })
+  }
+
   test.each([
+    ['a rollback', rollbackOf],
     ['a context', contextOf],
     ['a context by tools', contextByMcp],
     ['a batch', batchOf],
