@@ -1,6 +1,5 @@
 /** What the library stores as records of ours, under the hashes of their ids. */
 import { type Adapter, type AdapterPayload, errors } from 'oidc-provider'
-import { problem } from '../errors.ts'
 import type { Grant } from '../store/port/oauth.ts'
 import { lasting, type OAuth, recordHash } from './oauth.ts'
 
@@ -10,9 +9,6 @@ export const grantOf = (id: string | undefined): Grant | undefined => {
   const [agentId, keyId, ...rest] = id?.split('.') ?? []
   return agentId && keyId && rest.length === 0 ? { agentId, keyId } : undefined
 }
-
-/** Larger than any that our own limits allow. */
-const MOST_CHARS = 65_536
 
 const nothing = async (): Promise<undefined> => undefined
 
@@ -32,14 +28,10 @@ export function inRecords(
     ...none,
     async upsert(id, { jti: _, ...payload }, expiresIn) {
       const now = clock()
-      const text = JSON.stringify(payload)
-      if (text.length > MOST_CHARS) throw problem('body_too_large')
       const ms = expiresIn === undefined ? lasting.registration : expiresIn * 1000
       const grant = grantOf(payload.grantId)
-      await records.keepRecord(
-        { idHash: at(id), kind, grant, payload: text, expiresAt: now + ms },
-        now,
-      )
+      const kept = { idHash: at(id), kind, grant, payload: JSON.stringify(payload) }
+      await records.keepRecord({ ...kept, expiresAt: now + ms }, now)
     },
     async find(id) {
       const found = await records.findRecord(at(id), clock())

@@ -5,11 +5,13 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { resolveName } from '../../src/name-server.ts'
 import {
   DOCUMENT_BYTES,
+  DOCUMENT_MS,
   fetchingBy,
   isPublic,
   type Reach,
 } from '../../src/oauth/client-document.ts'
 import { processTimers } from '../../src/timers.ts'
+import { manualTimers } from '../manual-timers.ts'
 import { cert, key } from './authority.ts'
 
 describe('an address', () => {
@@ -19,7 +21,9 @@ describe('an address', () => {
   test.each([
     '0.0.0.0',
     '10.1.2.3',
+    '10.255.255.255',
     '100.64.0.1',
+    '100.127.255.255',
     '127.0.0.1',
     '127.255.255.254',
     '169.254.169.254',
@@ -27,8 +31,11 @@ describe('an address', () => {
     '172.31.255.255',
     '192.0.0.8',
     '192.0.2.1',
+    '192.88.99.1',
     '192.168.1.1',
+    '192.168.255.255',
     '198.18.0.1',
+    '198.19.255.255',
     '198.51.100.7',
     '203.0.113.9',
     '224.0.0.1',
@@ -42,18 +49,28 @@ describe('an address', () => {
     '100::1',
     '2001:db8::1',
     '2001::1',
+    '2001:1ff:ffff::1',
     '2002:7f00:1::',
     '3fff::1',
+    '3fff:fff::1',
     'fc00::1',
     'fd12:3456::1',
     'fe80::1',
     'ff02::1',
   ])('%s is not public', (address) => expect(may(address)).toBe(false))
 
-  test.each(['1.1.1.1', '9.255.255.255', '172.32.0.1', '192.0.1.1', '2606:4700::1111', '2a00::1'])(
-    '%s is public',
-    (address) => expect(may(address)).toBe(true),
-  )
+  test.each([
+    '1.1.1.1',
+    '9.255.255.255',
+    '100.128.0.1',
+    '172.32.0.1',
+    '192.0.1.1',
+    '198.20.0.1',
+    '2001:200::1',
+    '2606:4700::1111',
+    '2a00::1',
+    '3fff:1000::1',
+  ])('%s is public', (address) => expect(may(address)).toBe(true))
 })
 
 describe('a document', () => {
@@ -173,6 +190,28 @@ describe('a document', () => {
     // The server sees their ends while it serves others.
     for (let others = 0; others < 20 && open.size > 0; others++) await fetched({})
     expect(open.size).toBe(0)
+  })
+
+  test.each([
+    ['its name is not resolved', { ...reach, resolve: () => new Promise<never>(() => {}) }, false],
+    ['its answer does not end', reach, true],
+  ])('is waited for so long where %s', async (_, by, goesOn) => {
+    const { timers, passInTurns, waits } = manualTimers()
+    answer = { goesOn }
+    const fetching = fetchingBy({ reach: by, timers })(url())
+    const refused = expect(fetching).rejects.toThrow(`it took over ${DOCUMENT_MS} ms`)
+    await passInTurns(DOCUMENT_MS)
+    await refused
+    expect(waits()).toEqual([])
+  })
+
+  test('that came in time is not waited for any more', async () => {
+    const { timers, waits } = manualTimers()
+    answer = {}
+    const fetching = fetchingBy({ reach, timers })(url())
+    expect(waits()).toEqual([DOCUMENT_MS])
+    await fetching
+    expect(waits()).toEqual([])
   })
 
   test('may have so many bytes', async () => {

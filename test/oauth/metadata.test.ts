@@ -1,7 +1,7 @@
 /** What the metadata say, and that the library is configured for just that. */
 import { expect, test } from 'vitest'
 import { issuerMetadata } from '../../src/oauth/metadata.ts'
-import type { OAuth } from '../../src/oauth/oauth.ts'
+import { createOAuth, type OAuth } from '../../src/oauth/oauth.ts'
 import { createProvider } from '../../src/oauth/provider.ts'
 
 const ISSUER = 'https://home.example'
@@ -27,4 +27,15 @@ test('the metadata of the issuer are those that the library gives of itself', as
   } = ours
   const found = Object.keys(same).map((name) => [name, itsOwn[name]])
   expect(Object.fromEntries(found)).toEqual(same)
+})
+
+test('so many issuers are kept, and the one that came first gives way', async () => {
+  const { provider } = createOAuth(oauth, oauth.records, oauth.fetchDocument)
+  const at = (port: number) => provider(`http://127.0.0.1:${port}`)
+  const ports = [1, 2, 3, 4]
+  const first = await Promise.all(ports.map(at))
+  expect(await Promise.all(ports.map(at))).toEqual(first)
+  await at(5)
+  const again = await Promise.all(ports.toReversed().map(at))
+  expect(again.map((each) => first.includes(each))).toEqual([true, true, true, false])
 })

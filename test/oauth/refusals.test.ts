@@ -195,6 +195,17 @@ describe('a decision', () => {
     expect(again.status).toBe(409)
   })
 
+  test('that is sent again bears no second home', async () => {
+    const own = await operatorOf(service)
+    const search = request(clientId)
+    const page = await own.open(`/console/consent?${search}`)
+    const [, turn = ''] = /name="turn" value="([^"]*)"/.exec(page.text) ?? []
+    const sent = { request: search, turn, home: 'new', name: 'Twice', access: 'write', days: '0' }
+    const allow = () => own.send('/console/consent', { ...sent, decision: 'allow' })
+    expect([(await allow()).status, (await allow()).status]).toEqual([303, 409])
+    expect((await own.open('/console')).text.split('>Twice</a>')).toHaveLength(2)
+  })
+
   test('about an agent of somebody else’s is refused', async () => {
     const other = await operatorOf(service)
     const answer = await decide(service, operator, request(clientId), { home: other.agentId })
@@ -532,6 +543,17 @@ describe('a registration', () => {
     clientId = await register(service)
   })
 
+  test('may have twenty redirects, of a thousand characters each', async () => {
+    const longest = (n: number) => `https://a.example/${n}/`.padEnd(1_000, 'x')
+    const redirect_uris = Array.from({ length: 20 }, (_, n) => longest(n))
+    const answer = await service.call('POST', '/oauth/register', { body: { redirect_uris } })
+    // More than one body may hold.
+    expect(answer.status).toBe(413)
+    const body = { redirect_uris: [...redirect_uris.slice(0, 12), ...Array(8).fill(REDIRECT)] }
+    const kept = await service.call('POST', '/oauth/register', { body })
+    expect([kept.status, kept.body.redirect_uris]).toEqual([201, body.redirect_uris])
+  })
+
   test('leads to any port of loopback, and to nothing else of it', async () => {
     const id = await register(service, { redirect_uris: ['http://127.0.0.1/back'] })
     const at = (redirect_uri: string) => authorize(service, request(id, { redirect_uri }))
@@ -619,13 +641,18 @@ test('an address has its share of requests and registrations, and all have their
 })
 
 test('an IPv6 network has its share of registrations', async () => {
-  const sparing = await openService(embedded, { REGISTRATIONS_PER_HOUR_PER_ADDRESS: '1' })
+  const sparing = await openService(embedded, {
+    REGISTRATIONS_PER_HOUR_PER_ADDRESS: '1',
+    REGISTRATIONS_PER_HOUR: '6',
+  })
   const from = (address: string) =>
     sparing.call('POST', '/oauth/register', { body: { redirect_uris: [REDIRECT] }, from: address })
   for (let site = 0; site < 5; site++)
     expect((await from(`2001:db8:7:${site}::1`)).status).toBe(201)
   expect((await from('2001:db8:7:6::1')).status).toBe(429)
+  // What the network is refused is not taken from all.
   expect((await from('2001:db8:8:1::1')).status).toBe(201)
+  expect((await from('2001:db8:9:1::1')).status).toBe(429)
   await sparing.close()
 })
 

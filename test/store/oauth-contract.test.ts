@@ -7,6 +7,7 @@ import {
   type Grant,
   type OAuthRecord,
   RECORDS_PER_GRANT,
+  type Reuse,
   TOKENS_PER_GRANT,
 } from '../../src/store/port/oauth.ts'
 import { stores } from '../harness.ts'
@@ -134,10 +135,14 @@ describe.each(stores)('OAuth on $name', (engine) => {
     const grant = await granted(operator, { expiresAt })
     const other = await granted(operator)
     const reuse = { grant, idHash: hash(), expiresAt }
-    const note = (at: number) => store().noteReuse(reuse, at)
-    expect(await note(NOON)).toBe(true)
-    expect(await note(NOON + 1)).toBe(true)
+    const note = (at: number, more: Partial<Reuse> = {}) =>
+      store().noteReuse({ ...reuse, ...more }, at)
+    // At once, one of them is the first.
+    const soon = { expiresAt: NOON + 1 }
+    expect(await Promise.all([note(NOON, soon), note(NOON, soon)])).toEqual([true, true])
     expect(await note(NOON + HOUR_MS - 1)).toBe(true)
+    // The count lasts as long as the last of them says.
+    expect(await store().findRecord(reuse.idHash, expiresAt - 1)).toBeDefined()
     const reuses = async () =>
       (await listed(operator)).flatMap(({ id, reused }) => (reused ? [{ id, ...reused }] : []))
     expect(await reuses()).toEqual([{ id: grant.keyId, times: 3, lastAt: NOON + HOUR_MS - 1 }])
@@ -152,7 +157,8 @@ describe.each(stores)('OAuth on $name', (engine) => {
     expect(await store().noteReuse({ ...reuse, grant: { ...grant, keyId: 'none' } }, NOON)).toBe(
       false,
     )
-    await store().endGrant(grant, NOON, true)
+    const endings = [1, 2, 3].map(() => store().endGrant(grant, NOON, true))
+    await Promise.all(endings)
     expect(await note(NOON)).toBe(false)
     expect(await reuses()).toEqual([])
     expect(await types()).toEqual([...both, 'suspect_theft', 'revoke_key'])
