@@ -29,6 +29,12 @@ export interface LogRow extends Omit<EventRow, 'type'> {
   metadata: string | null
   /** Of the memory whose current version it is. */
   pinned: boolean | number | null
+  /**
+   * The row, and that of the version before it: of an engine that keeps what an import brings in
+   * rows before those of its events.
+   */
+  n?: number
+  previous?: number | null
 }
 
 /** The memory's, where the row `l` holds its current version. */
@@ -102,8 +108,19 @@ function followChains(homes: Iterable<HomeRow>, fault: Fault) {
 }
 
 function checkCommitments(fault: Fault) {
-  /** Imported versions may be in rows before those of their events: the last of each key. */
-  const imported = new Map<string, Pick<LogRow, 'version' | 'content'>>()
+  /** What imports brought last of each memory, by its home and key. */
+  const imported = new Map<string, Pick<LogRow, 'n' | 'version' | 'content'>>()
+  /** Where each is in `imported`. */
+  const places = new Map<number, string>()
+
+  /** An earlier version may have been made under a key that is now another memory’s. */
+  function hold({ n, previous, version }: LogRow, under: string, content: LogRow['content']): void {
+    if (n === undefined) return
+    const before = places.get(previous ?? 0) ?? ''
+    if (imported.get(before)?.n === previous) imported.delete(before)
+    imported.set(under, { n, version, content })
+    places.set(n, under)
+  }
 
   function checkImported(row: LogRow, under: string): void {
     const { content, version } = row
@@ -114,16 +131,16 @@ function checkCommitments(fault: Fault) {
   }
 
   return (row: LogRow): void => {
-    const { agent_id, event, key, version, operation, salt, text, metadata, content } = row
+    const { agent_id, event, key, operation, salt, text, metadata, content } = row
     const under = `${agent_id} ${key}`
-    if (operation === null) checkImported(row, under)
+    if (operation === null && event === 'import') checkImported(row, under)
     if (operation === null || (text === null) !== (metadata === null)) return
     const isRight =
       salt && text !== null && metadata !== null
         ? salt.length === content?.length && same(content, contentOf(salt, { text, metadata }))
         : content === null && salt === null
     if (!isRight) fault(COMMITTED, placeOf(row))
-    if (event === null) imported.set(under, { version, content: isRight ? content : null })
+    if (event === null) hold(row, under, isRight ? content : null)
   }
 }
 

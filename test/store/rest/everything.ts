@@ -64,7 +64,6 @@ async function changeAll(service: TestService, { token, operatorToken }: Born): 
 
 async function importFrom(service: TestService, from: Born, to: Born): Promise<void> {
   const { text } = await service.call('GET', `${home}/export?history=true`, { token: from.token })
-  await send(service, to.token, [memory('plan', 'mine', 0)])
   await service.call('POST', `${home}/import?onConflict=replace`, {
     token: to.operatorToken,
     headers: { 'content-type': 'application/json' },
@@ -101,13 +100,27 @@ async function forgetEvents(service: TestService, born: Born): Promise<void> {
   }
 }
 
-/** Of the agents, one has all of its events, one was imported into, and one has lost its first. */
+/** What had a key before it was renamed elsewhere, and what has the key here: the same versions. */
+async function takeKey(service: TestService, from: Born, to: Born): Promise<void> {
+  const rename = { from: 'old', to: 'new', expectedVersion: 1 }
+  await send(service, from.token, [
+    memory('old', 'theirs', 0),
+    ['POST', 'batch', { operations: [{ rename }] }],
+  ])
+  await importFrom(service, from, to)
+  await send(service, to.token, [memory('old', 'mine', 0), memory('old', 'mine too', 1)])
+  await send(service, to.operatorToken, [['POST', 'memory/erase', { key: 'old', versions: [1] }]])
+}
+
+/** Of the agents, one has all of its events, two were imported into, and one has lost its first. */
 export async function liveThroughAll(engine: Engine, url: string): Promise<void> {
   const service = await serviceAt(engine, url)
   const [first, second] = [await service.birth(), await service.birth()]
   await changeAll(service, first)
+  await send(service, second.token, [memory('plan', 'mine', 0)])
   await importFrom(service, first, second)
   await rollBack(service, second)
+  await takeKey(service, await service.birth(), await service.birth())
   await service.close()
   const forgetful = await serviceAt(engine, url, {
     EVENTS_PER_AGENT: '4',

@@ -364,7 +364,7 @@ describe.each(engines)('on $name', (on) => {
     // Of the last home, 60 of 64 events were pruned, and with them those of the memory `old`.
     expect({ faults, counts, unproven }).toMatchObject({
       faults: [],
-      counts: { agents: 3, memories: 16, events: 45 },
+      counts: { agents: 5, memories: 19, events: 52 },
       unproven: 1,
     })
   })

@@ -205,7 +205,7 @@ export const checkLog: Check = (db) => {
   )
   const rows = prepare<LogRow>(
     db,
-    `SELECT agent_id, id, event, key, renamed_from, version, author, updated_at AS created_at,
+    `SELECT agent_id, n, previous, id, event, key, renamed_from, version, author, updated_at AS created_at,
        operation, hash, content, salt, metadata, text, bytes, size, ${PINNED} AS pinned
      FROM log l ORDER BY n`,
   )
