@@ -3,7 +3,9 @@ import { BlockList } from 'node:net'
 import { z } from 'zod'
 import type { StoreBounds } from './store/port/store.ts'
 
-const flag = z.enum(['true', 'false', '1', '0']).transform((v) => v === 'true' || v === '1')
+const flag = z
+  .enum(['true', 'false', '1', '0'], 'must be true or false')
+  .transform((v) => v === 'true' || v === '1')
 
 /** A count; 0 means no limit. */
 const count = (fallback: number) =>
@@ -72,6 +74,8 @@ const subnets = list.transform((items, context) => {
   return set
 })
 
+const levels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const
+
 const schema = z.object({
   HOST: z.string().min(1).default('127.0.0.1'),
   PORT: z
@@ -102,7 +106,7 @@ const schema = z.object({
   METRICS_FROM: subnets.prefault('127.0.0.0/8,::1'),
   HOME_ENABLED: flag.prefault('true'),
   BIRTHS_ENABLED: flag.prefault('true'),
-  LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
+  LOG_LEVEL: z.enum(levels, `must be one of ${levels.join(', ')}`).default('info'),
   MEMORIES_PER_AGENT: count(10_000),
   BYTES_PER_AGENT: bytes(64 * MIB).refine(
     (v) => v === 0 || v >= MIB,

@@ -156,6 +156,14 @@ test('a signal leaves nothing of a backup, at once or in mid-copy', async () => 
 })
 
 describe.concurrent('verify', () => {
+  test.each([
+    ['.', '. is a directory. Name the file in it.\n'],
+    ['', 'Name a database, a backup or an export.\n'],
+  ])('of %j it says what to name', async (place, output) => {
+    const said = await run({ directory: freshDirectory() }, 'verify', place)
+    expect(said).toMatchObject({ code: 2, output })
+  })
+
   test('says what is there, and how much was checked', async () => {
     const { options } = lived()
     const { code, stdout } = await run(options, 'verify', 'data/home.db')

@@ -64,12 +64,17 @@ test.each(Object.entries(notOffered))(
   },
 )
 
+const born = ['birth', '--name', 'A', '--purpose', 'p', '--symbol', 'zerno', '--operator-consent']
+
 /** The inspector looks for a package.json above where it is started. */
 const below = join(root, 'src')
 
 test('docs/mcp.md: what it has to try, by stdio and over HTTP, goes as it is copied', async () => {
   const guide = readFileSync(join(root, 'docs/mcp.md'), 'utf8')
-  const [, block = ''] = /^```sh\n([^`]+)```/m.exec(guide.split('## Try it')[1] ?? '') ?? []
+  const [prepare = '', block = ''] = Array.from(
+    (guide.split('## Try it')[1] ?? '').matchAll(/^```sh\n([^`]+)```/gm),
+    ([, shell = '']) => shell.replace('http://127.0.0.1:8787', server.url),
+  )
   const here = freshDirectory()
   // npx, once it has fetched the packages that -p names: by range, since an older Node.js gets others.
   expect(block.match(/npx -p node@\d+ -p @modelcontextprotocol\/inspector@\d+ /g)).toHaveLength(2)
@@ -79,12 +84,19 @@ test('docs/mcp.md: what it has to try, by stdio and over HTTP, goes as it is cop
   const env = {
     PATH: [named, process.env.PATH].join(delimiter),
     XDG_CONFIG_HOME: here,
-    ...{ AGENT_HOME_URL: server.url, AGENT_HOME_TOKEN: (await birth(server.url)).token },
+    AGENT_HOME_URL: server.url,
   }
-  const command = ['sh', '-c', block]
+  // The home of the README has a plan.
+  for (const args of [
+    [...born, '--save', 'default'],
+    ['write', 'plan', 'Step 1 of 3'],
+  ]) {
+    expect((await launch({ directory: here, env, args }).ended).code).toBe(0)
+  }
+  const command = ['sh', '-c', `${prepare}${block}`]
   const { code, output, stdout } = await launch({ directory: below, env, command }).ended
   expect(code, output).toBe(0)
-  expect(stdout).toMatch(/plan is saved as version 1[\s\S]+"text": "Step 1"/)
+  expect(stdout).toMatch(/inspected is saved as version 1[\s\S]+"text": "Step 1"/)
 })
 
 const inspected = async (...args: readonly string[]) => {

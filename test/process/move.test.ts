@@ -1,6 +1,6 @@
 /** From the embedded engine to PostgreSQL, with everything, as an operator does it. */
 import { hash } from 'node:crypto'
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { afterEach, expect, inject, test } from 'vitest'
@@ -364,6 +364,7 @@ test('a source on PostgreSQL that is in use or no database of ours, and two of o
   const [{ url }, to] = [await freshDatabase(), sourceUrl()]
   await startNode(url)
   expect((await runMove(url, to)).output).toMatch(/ is in use by a node of Agent Home\. Stop all/)
+  expect(existsSync(to.replace('sqlite:', ''))).toBe(false)
   const other = url.replace(/[^/]*$/, 'postgres')
   expect((await runMove(other, to)).output).toMatch(/ is not a database of Agent Home\.\n$/)
   expect((await runMove(to, to)).output).toMatch(/^A move is from sqlite:… to postgres:/)
@@ -389,6 +390,40 @@ test.each([
   expect(output).toMatch(/ is not a database of Agent Home\.\n$/)
   expect(code).toBe(1)
   expect(readFileSync(place).equals(before)).toBe(true)
+})
+
+/** More than a writer keeps in memory until it commits. */
+async function filledHome(url: string): Promise<void> {
+  const service = await openService(on(url), unlimited)
+  const { token } = await service.birth()
+  const text = 'x'.repeat(16_000)
+  for (let n = 0; n < 100; n++) await write(service, token, `key.${n}`, text, 0)
+  await service.close()
+}
+
+test('a target on a disk that fills up: a sentence, and the next move goes', async () => {
+  const [{ url: from }, to] = [await freshDatabase(), sourceUrl()]
+  await filledHome(from)
+  const under = ['prlimit', '--fsize=1000000']
+  const args = ['move', '--from', from, '--to', to]
+  const full = await launch({ directory: freshDirectory(), args, under }).ended
+  expect(full.output).toMatch(/^\S+home\.db cannot be read or written: .*\. Nothing was moved\.\n$/)
+  expect(full.code).toBe(1)
+  expect((await runMove(from, to)).code).toBe(0)
+})
+
+test('a source with a damaged page: a sentence, and the target stays empty', async () => {
+  const [from, { url: to }] = [sourceUrl(), await freshDatabase()]
+  await filledHome(from)
+  const place = from.replace('sqlite:', '')
+  const bytes = readFileSync(place)
+  writeFileSync(place, bytes.fill(0xff, bytes.length / 2, bytes.length / 2 + 400_000))
+  const { code, output } = await runMove(from, to)
+  expect(output).toMatch(/^\S+home\.db cannot be .*\.\n$/)
+  expect(code).toBe(1)
+  const target = await openService(on(to))
+  expect((await target.store.status()).agents).toBe(0)
+  await target.close()
 })
 
 test('a target that is not empty is refused, and left as it is', async () => {

@@ -1,12 +1,12 @@
 /** `agent-home verify`: verifies a database file, a database of PostgreSQL, or an export with history. */
-import { closeSync, existsSync, openSync, readFileSync, readSync } from 'node:fs'
+import { closeSync, existsSync, openSync, readFileSync, readSync, statSync } from 'node:fs'
 import { type ExportFault, type VerifiedExport, verifyExport } from 'agent-home-client'
 import { nameOf, verifyDatabase } from '../../store/at-rest.ts'
 import type { Verified, Violation } from '../../store/port/rest.ts'
 import { processTimers } from '../../timers.ts'
 import type { Given, Report } from '../command.ts'
 import { EXIT } from '../exit-codes.ts'
-import { Failure } from '../failure.ts'
+import { Failure, usage } from '../failure.ts'
 import type { Terminal } from '../terminal.ts'
 
 /** A progress line that disappears at the end. */
@@ -93,6 +93,7 @@ const BEGINNING = 64
 /** A database begins with the name of its format. */
 function isExport(file: string): boolean {
   if (!existsSync(file)) return false
+  if (statSync(file).isDirectory()) throw usage(`${file} is a directory. Name the file in it.`)
   const opened = openSync(file, 'r')
   const bytes = Buffer.alloc(BEGINNING)
   readSync(opened, bytes)
@@ -119,6 +120,7 @@ export async function verifyCommand(
   { args: [file = ''] }: Given,
   terminal: Terminal,
 ): Promise<Report> {
+  if (file === '') throw usage('Name a database, a backup or an export.')
   if (isExport(file)) return verifyExportFile(file, terminal)
   const verified = await verifyDatabase(file, processTimers, checkingOn(terminal))
   const exit = verified.faults.length > 0 ? EXIT.failed : EXIT.done

@@ -151,7 +151,7 @@ function openSource(databaseUrl: string, now: number, timers: Timers) {
 
 async function openTarget(databaseUrl: string, timers: Timers): Promise<Connections> {
   const hosts = hostsOf(databaseUrl)
-  await explaining(databaseUrl, () => prepareServer(hosts, timers, () => {}))
+  await prepareServer(hosts, timers, () => {})
   return openConnections(hosts, 1, 'agent-home move', { timers, statementMs: BATCH_MS })
 }
 
@@ -176,6 +176,18 @@ async function moveToPostgres(
   }
 }
 
+/** A disk that is full or a page that is damaged shows only while rows are copied. */
+async function explainingMove<T>(file: string, server: string, work: () => Promise<T>): Promise<T> {
+  try {
+    return await explaining(server, work)
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException
+    if (code !== 'ERR_SQLITE_ERROR') throw error
+    const sentence = `${pathOf(file)} cannot be read or written: ${message}. Nothing was moved.`
+    throw new StoreRefused(sentence, { cause: error })
+  }
+}
+
 const isSqlite = (url: string): boolean => url.startsWith('sqlite:')
 const isPostgres = (url: string): boolean => /^postgres(ql)?:/.test(url)
 
@@ -190,8 +202,13 @@ export async function move(
   timers: Timers,
   progress: Progress,
 ): Promise<Moved[]> {
-  if (isSqlite(from) && isPostgres(to)) return moveToPostgres(from, to, now, timers, progress)
-  if (isPostgres(from) && isSqlite(to)) return moveToSqlite(from, to, now, timers, progress)
+  if (isSqlite(from) && isPostgres(to)) {
+    const moving = () => moveToPostgres(from, to, now, timers, progress)
+    return explainingMove(from, to, moving)
+  }
+  if (isPostgres(from) && isSqlite(to)) {
+    return explainingMove(to, from, () => moveToSqlite(from, to, now, timers, progress))
+  }
   throw new StoreRefused(
     'A move is from sqlite:… to postgres://…, or from postgres://… to sqlite:…. Between two of one kind, use a backup.',
   )

@@ -6,7 +6,6 @@ import type { DatabaseSync, SQLInputValue } from 'node:sqlite'
 import type { Timers } from '../../timers.ts'
 import { StoreRefused } from '../port/errors.ts'
 import { OPERATIONS } from '../port/keeping/memories.ts'
-import { explaining } from '../postgres/engine/checks.ts'
 import { type Ask, openConnections, statement, unprepared } from '../postgres/engine/connections.ts'
 import { hostsOf, locationOf } from '../postgres/engine/hosts.ts'
 import { joinedWords } from '../postgres/engine/words.ts'
@@ -276,11 +275,15 @@ const ours = statement<{ there: boolean }>(
   "SELECT to_regclass('schema_version') IS NOT NULL AS there",
 )
 
-async function refuseUnusable(ask: Ask, place: string): Promise<void> {
+async function refuseInUse(ask: Ask, place: string): Promise<void> {
   const [node] = await ask(others)
   if (node && node.found > 0) {
     throw new StoreRefused(`${place} is in use by a node of Agent Home. Stop all nodes first.`)
   }
+}
+
+async function refuseUnusable(ask: Ask, place: string): Promise<void> {
+  await refuseInUse(ask, place)
   const [found] = await ask(version)
   if (found?.version === SCHEMA) return
   throw new StoreRefused(`${place} was changed by a newer program, which alone can move it.`)
@@ -296,6 +299,8 @@ async function prepareSource(from: string, timers: Timers): Promise<void> {
     const [table] = await source.read(ours)
     if (!table?.there)
       throw new StoreRefused(`${locationOf(from)} is not a database of Agent Home.`)
+    // Before the target is made, and what the nodes use is migrated.
+    await refuseInUse(source.read, locationOf(from))
   } finally {
     await source.close()
   }
@@ -329,12 +334,12 @@ export async function moveToSqlite(
   timers: Timers,
   progress: Progress,
 ): Promise<Moved[]> {
-  await explaining(from, () => prepareSource(from, timers))
+  await prepareSource(from, timers)
   const path = databaseFile(pathOf(to))
   const lock = holdDatabase(path, now, timers)
   const db = openWriter(path)
   try {
-    return await explaining(from, () => copyFrom(from, db, timers, progress))
+    return await copyFrom(from, db, timers, progress)
   } finally {
     db.close()
     lock.release()
