@@ -76,9 +76,13 @@ function rootParser({ say, tell }: Terminal, asJson: boolean): Parser {
     .exitOverride()
 }
 
+/** Every command takes `--json`: where it is unknown, the words before it are none. */
+const isIncomplete = (code: string, message: string): boolean =>
+  code === 'commander.help' || message.includes("unknown option '--json'")
+
 /** The sentence of the parser, of which `(outputHelp)` is none. */
 const usageOf = ({ code, message }: CommanderError): Failure =>
-  usage(code === 'commander.help' ? INCOMPLETE : message.replace(/^error: /, ''))
+  usage(isIncomplete(code, message) ? INCOMPLETE : message.replace(/^error: /, ''))
 
 /** Prints the error, or the requested help. With `asJson` it throws Failure instead of printing. */
 export function parse(

@@ -137,6 +137,7 @@ test('the words before a command and half a command are faults in JSON, too', as
     const { code, stderr } = await speak([...words, '--json'])
     expect({ code, told: JSON.parse(stderr) }).toMatchObject({ code: 2, told: { code: 'usage' } })
   }
+  expect((await speak(['keys', '--json'])).stderr).toContain('The command is incomplete')
 })
 
 /** With arguments that are valid, so that nothing but the question stops them. */

@@ -61,6 +61,18 @@ test.concurrent('of a service that runs, all is good', async () => {
   )
 })
 
+test.concurrent('a service of another database is not taken for ours', async () => {
+  const { url } = await serve({ directory: freshDirectory() })
+  const env = { PORT: portOf(url) }
+  const { path: _, ...options } = stopped()
+  for (const given of [options, { directory: freshDirectory() }]) {
+    const { code, of } = await examine({ ...given, env })
+    expect(code).toBe(1)
+    const says = `another Agent Home answers at ${url}: no service holds this database`
+    expect(of.service).toMatchObject({ state: 'wrong', says })
+  }
+})
+
 test.concurrent('a server is asked for what it is set to', async () => {
   const { url: DATABASE_URL } = await freshDatabase()
   const { code, of } = await examine({ directory: freshDirectory(), env: { DATABASE_URL } })

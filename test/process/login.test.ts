@@ -1,5 +1,6 @@
 /** `agent-home login` and `profiles`: the way to keep an address and a token that one already has. */
 import { readFileSync, statSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { birth } from './calls.ts'
@@ -52,6 +53,24 @@ test.concurrent('what is no token, or not the home’s, is not kept', async () =
   expect((await login(`aha_${'x'.repeat(49)}`)).code).toBe(5)
   expect((await run('login', 'http://127.0.0.1:8787', '--token-file', 'none')).code).toBe(2)
   expect(saved).toThrow('ENOENT')
+})
+
+test.concurrent('of another service that answers with JSON it says that it is no home', async () => {
+  const { run, directory, saved } = person()
+  writeFileSync(join(directory, 'token'), `aha_${'x'.repeat(49)}`)
+  const other = createServer((_, response) =>
+    response.setHeader('content-type', 'application/json').end('{"status":"ok"}'),
+  )
+  await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve))
+  const address = other.address()
+  const url = `http://127.0.0.1:${typeof address === 'object' ? address?.port : ''}`
+  const output = expect.stringMatching(
+    /^This is not an answer from an Agent Home\. Is the address right\?\n$/,
+  )
+  expect(await run('login', url, '--token-file', 'token')).toMatchObject({ code: 1, output })
+  expect(await run('whoami', '--url', url, '--token', 'aha_x')).toMatchObject({ code: 1, output })
+  expect(saved).toThrow('ENOENT')
+  other.close()
 })
 
 test.concurrent('another agent’s profile is not replaced, but can be renamed and removed', async () => {

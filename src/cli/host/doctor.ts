@@ -86,7 +86,7 @@ async function startable(config: Config, otherwise: Finding): Promise<Finding> {
   return fault === undefined ? otherwise : { about: 'service', state: 'wrong', says: fault }
 }
 
-async function service(config: Config): Promise<Finding> {
+async function service(config: Config, isUnheld: boolean): Promise<Finding> {
   const about = 'service'
   if (config.PORT === 0) {
     return startable(config, {
@@ -97,7 +97,12 @@ async function service(config: Config): Promise<Finding> {
   }
   const url = addressOfService({ ...config, PUBLIC_URL: undefined })
   const ready = await statusAt(url, '/readyz')
-  if (ready === 'ready') return { about, state: 'good', says: `it is ready at ${url}` }
+  if (ready === 'ready') {
+    if (!isUnheld) return { about, state: 'good', says: `it is ready at ${url}` }
+    const says = `another Agent Home answers at ${url}: no service holds this database`
+    const advice = 'Set PORT to another, or DATABASE_URL as that service has it.'
+    return { about, state: 'wrong', says, advice }
+  }
   if (ready === undefined) {
     const says = `no answer from ${url}`
     return startable(config, { about, state: 'odd', says, advice: 'Start it: agent-home.' })
@@ -143,16 +148,21 @@ async function publicUrl({ PUBLIC_URL: given }: Config): Promise<Finding[]> {
   return [...wrong, { about, state: 'wrong', says, advice: 'Correct PUBLIC_URL or the proxy.' }]
 }
 
+/** A database file that no service holds, or that is not there yet. */
+const isFree = (found: readonly Finding[]): boolean =>
+  found.some(({ about, state }) => (about === 'holder' || about === 'database') && state === 'odd')
+
 async function findAll(): Promise<Finding[]> {
   const config = settings()
   if ('about' in config) return [program, runtime, config]
   const valid: Finding = { about: 'configuration', state: 'good', says: 'it is valid' }
+  const found = await data(config)
   return [
     program,
     runtime,
     valid,
-    ...(await data(config)),
-    await service(config),
+    ...found,
+    await service(config, isFree(found)),
     ...addresses(config),
     ...(await publicUrl(config)),
   ]

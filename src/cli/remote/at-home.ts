@@ -6,6 +6,7 @@ import {
   HomeError,
   ImportConflict,
   OutcomeUnknown,
+  type ProfileResult,
   VersionConflict,
 } from 'agent-home-client'
 import { type ClientConfig, loadClientConfig } from '../../config.ts'
@@ -107,6 +108,15 @@ export function connectionOf(given: Given, who: 'agent' | 'operator' = 'agent'):
   if (token === undefined) throw usage(NO_TOKEN)
   const { notice } = given
   return { url: urlOf(given, config, profile), token, profile: profile && name, notice }
+}
+
+const NO_HOME = 'This is not an answer from an Agent Home. Is the address right?'
+
+/** Another service on the port may answer with JSON of its own. */
+export async function profileAt(home: AgentHome): Promise<ProfileResult> {
+  const found = await home.profile()
+  if (typeof found.profile !== 'object') throw new Failure(EXIT.failed, NO_HOME)
+  return found
 }
 
 /** For what nobody waits for: a home that is away is not asked again. */

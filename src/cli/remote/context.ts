@@ -4,11 +4,11 @@ import type { Given, Report } from '../command.ts'
 import { wholeNumber } from '../numbers.ts'
 import { oneLine, table } from '../table.ts'
 import type { Terminal } from '../terminal.ts'
-import { atHome } from './at-home.ts'
+import { atHome, profileAt } from './at-home.ts'
 import { textShown } from './text.ts'
 
 export async function whoamiCommand(given: Given): Promise<Report> {
-  const found = await atHome(given, (home) => home.profile())
+  const found = await atHome(given, profileAt)
   const { agent_id, name, purpose, status } = found.profile
   const count = found.memoryCount === 1 ? '1 memory' : `${found.memoryCount} memories`
   const text = `${name} (${agent_id}) is ${status} and has ${count}.\n${purpose}\n`

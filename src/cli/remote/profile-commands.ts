@@ -4,7 +4,7 @@ import type { Given, Report } from '../command.ts'
 import { missing, usage } from '../failure.ts'
 import { table } from '../table.ts'
 import type { Terminal } from '../terminal.ts'
-import { DEFAULT_PROFILE, homeAt, ONCE, refusing } from './at-home.ts'
+import { DEFAULT_PROFILE, homeAt, ONCE, profileAt, refusing } from './at-home.ts'
 import {
   type Profile,
   profileOf,
@@ -39,7 +39,7 @@ interface Who {
 }
 
 async function whoIs(home: AgentHome): Promise<Who> {
-  const { agent_id, name } = (await home.profile()).profile
+  const { agent_id, name } = (await profileAt(home)).profile
   return { agentId: agent_id, name }
 }
 

@@ -8,7 +8,7 @@ import { EXIT } from '../../exit-codes.ts'
 import { Failure, usage } from '../../failure.ts'
 import { oneLine } from '../../table.ts'
 import type { Terminal } from '../../terminal.ts'
-import { atHome } from '../at-home.ts'
+import { atHome, profileAt } from '../at-home.ts'
 import { isDifferentHistory } from '../heads.ts'
 import { Unfit } from './file.ts'
 import { Folder, OWN } from './folder.ts'
@@ -88,7 +88,7 @@ async function reachOf(home: AgentHome): Promise<string | undefined> {
 
 /** The home is the one that the directory is kept with, and its history goes on from what was seen. */
 async function requireSameHome(home: AgentHome, state: FolderState, prefix: string) {
-  const { agent_id: agentId } = (await home.profile()).profile
+  const { agent_id: agentId } = (await profileAt(home)).profile
   const known = { agent: state.note('agent') ?? agentId, prefix: state.note('prefix') ?? prefix }
   if (known.agent !== agentId) {
     throw usage(
