@@ -24,6 +24,12 @@ export const times = (whole: number): number => Math.ceil(whole * HUNTED[inject(
 /** `whole`: in `npm run test:system` too, for that many are promised. */
 export const timesPromised = (whole: number): number => Math.ceil(whole * PROMISED[inject('run')])
 
+/** The rows of a table that a run measures: all of them in `npm run test:system`. */
+export function promised<T>(rows: readonly T[], from = 0): readonly T[] {
+  const step = 1 / PROMISED[inject('run')]
+  return rows.filter((_, n) => (n + from) % step === 0)
+}
+
 /** What takes minutes is tried in little elsewhere. */
 export const hunted = <T>(whole: T, little: T): T => (inject('run') === 'hunt' ? whole : little)
 

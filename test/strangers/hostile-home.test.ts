@@ -5,6 +5,7 @@ import { rank } from '../../src/store/search/rank.ts'
 import { required } from '../../src/store/search/required.ts'
 import { parseQuery } from '../../src/store/search/tokens.ts'
 import { type Counted, openCounted } from '../counted.ts'
+import { promised } from '../effort.ts'
 import { growth, NOT_QUADRATIC } from '../growth.ts'
 import type { Kind } from './hostile-home.ts'
 
@@ -26,7 +27,7 @@ const many = (of: (letter: string, at: number) => string, count = 80) =>
 const TURN = 250_000
 const QUESTION = 24_000_000
 
-describe.each<[Kind, number]>([
+const kinds: readonly (readonly [Kind, number])[] = [
   ['alike', 600],
   ['endingAlike', 600],
   ['matching', 3_000],
@@ -34,32 +35,39 @@ describe.each<[Kind, number]>([
   ['apart', 100],
   ['long', 300],
   ['paired', 300],
-])('a home with memories that are %s', (kind, memories) => {
-  beforeAll(() => home.ask('fill', kind, memories))
+]
 
-  test.each([
-    [
-      'many words',
-      many((letter, at) => `same${letter}${at}`.replace(/\d/g, (d) => letters[Number(d)] ?? '')),
-    ],
-    ['many misspellings', many((letter, at) => `s${letter}me${letters[at % 7]}${letter}`)],
-    ['single letters', letters.join(' ')],
-    ['repeated words in quotes', `"${'a '.repeat(240)}"`],
-    ['many phrases', many((letter) => `"${letter} a"`)],
-    ['a beginning', 'same'],
-    ['one character of a script without spaces', '"人"'],
-    ['many of them', '人'.repeat(500)],
-  ])('is asked for %s', async (_, q) => {
-    for (const all of [false, true]) {
-      const { steps, whole } = await home.longestTurn(
-        async () => void (await home.ask('ask', q, all)),
-      )
-      expect(whole).toBeGreaterThan(0)
-      expect(whole).toBeLessThan(QUESTION)
-      expect(steps).toBeLessThan(TURN)
-    }
-  })
-})
+const questions: readonly (readonly [what: string, q: string])[] = [
+  [
+    'many words',
+    many((letter, at) => `same${letter}${at}`.replace(/\d/g, (d) => letters[Number(d)] ?? '')),
+  ],
+  ['many misspellings', many((letter, at) => `s${letter}me${letters[at % 7]}${letter}`)],
+  ['single letters', letters.join(' ')],
+  ['repeated words in quotes', `"${'a '.repeat(240)}"`],
+  ['many phrases', many((letter) => `"${letter} a"`)],
+  ['a beginning', 'same'],
+  ['one character of a script without spaces', '"人"'],
+  ['many of them', '人'.repeat(500)],
+]
+
+describe.each(kinds.map((row, n) => [...row, n] as const))(
+  'a home with memories that are %s',
+  (kind, memories, n) => {
+    beforeAll(() => home.ask('fill', kind, memories))
+
+    test.each(promised(questions, n))('is asked for %s', async (_, q) => {
+      for (const all of [false, true]) {
+        const { steps, whole } = await home.longestTurn(
+          async () => void (await home.ask('ask', q, all)),
+        )
+        expect(whole).toBeGreaterThan(0)
+        expect(whole).toBeLessThan(QUESTION)
+        expect(steps).toBeLessThan(TURN)
+      }
+    })
+  },
+)
 
 /** Of memories that all have the text. */
 function indexOf(memories: number, text: string, of: HomeIndex = new Index()): HomeIndex {

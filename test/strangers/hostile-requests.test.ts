@@ -2,7 +2,7 @@
 import { connect } from 'node:net'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { openCounted } from '../counted.ts'
-import { tellLargest } from '../effort.ts'
+import { promised, tellLargest, timesPromised } from '../effort.ts'
 import { growth, NOT_QUADRATIC } from '../growth.ts'
 import { embedded, inGroups, openService, type TestDatabase, write } from '../harness.ts'
 import { request } from '../http/socket.ts'
@@ -12,7 +12,7 @@ import { type Operator, openConsole } from '../web/operator.ts'
 const MOST_STEPS = 2_000_000
 
 const TEXT_BYTES = 16_384
-const MEMORIES = 1_000
+const MEMORIES = timesPromised(1_000)
 const ENTRIES = 100
 
 const counted = openCounted<typeof import('../http/served.ts')>(
@@ -185,7 +185,7 @@ const everywhere = <T>(places: readonly string[], all: Readonly<Record<string, T
   )
 }
 
-test.each(everywhere(paths, queries))(
+test.each(promised(everywhere(paths, queries)))(
   '%s asked with %s keeps nobody waiting',
   async (path, _, query) => {
     await expectBrief((share) => get(`${path}?${query(share)}`, bearer()))
@@ -201,11 +201,14 @@ const headers = {
   'versions without end': headerOf('If-None-Match', (n) => `"${n}"`, ', '),
 }
 
-test.each(
-  everywhere(['/console', '/api/agents/me/memory?key=k', '/', '/rooms/memory-garden'], headers),
-)('%s asked with %s keeps nobody waiting', async (path, _, header) => {
-  await expectBrief((share) => request(`GET ${path} HTTP/1.1`, [header(share)]))
-})
+const sites = ['/console', '/api/agents/me/memory?key=k', '/', '/rooms/memory-garden']
+
+test.each(promised(everywhere(sites, headers)))(
+  '%s asked with %s keeps nobody waiting',
+  async (path, _, header) => {
+    await expectBrief((share) => request(`GET ${path} HTTP/1.1`, [header(share)]))
+  },
+)
 
 const forms: Readonly<Record<string, (share: number) => string>> = {
   'thousands of fields': (share) => many(120_000 * share, (n) => `${n.toString(36)}=${n}`, '&'),
@@ -215,7 +218,9 @@ const forms: Readonly<Record<string, (share: number) => string>> = {
   'one field of equals signs': (share) => `email=${filled('=', 120_000 * share)}`,
 }
 
-test.each(everywhere(['/console/sign-in', '/rooms/memory-garden', '/memory/edit'], forms))(
+const targets = ['/console/sign-in', '/rooms/memory-garden', '/memory/edit']
+
+test.each(promised(everywhere(targets, forms)))(
   '%s sent a form of %s keeps nobody waiting',
   async (path, _, body) => {
     const at = path === '/memory/edit' ? operator.agent + path : path
@@ -279,7 +284,10 @@ describe('the page of an edit that came too late', () => {
     return post(path, FORM, body, operator.cookie, 'Sec-Fetch-Site: same-origin')
   }
 
-  test.each(Object.entries(texts))('with two texts %s keeps nobody waiting', async (name, of) => {
-    await expectBrief((share) => edit(keyOf(name, share), of(TEXT_BYTES * share)[1]), /409/)
-  })
+  test.each(promised(Object.entries(texts)))(
+    'with two texts %s keeps nobody waiting',
+    async (name, of) => {
+      await expectBrief((share) => edit(keyOf(name, share), of(TEXT_BYTES * share)[1]), /409/)
+    },
+  )
 })
