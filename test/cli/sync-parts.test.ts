@@ -19,16 +19,24 @@ import { DatabaseSync } from 'node:sqlite'
 import fc from 'fast-check'
 import { afterAll, describe, expect, test } from 'vitest'
 import { Folder } from '../../src/cli/remote/sync/folder.ts'
+import { batchesOf } from '../../src/cli/remote/sync/home-side.ts'
 import { whyUnusable } from '../../src/cli/remote/sync/names.ts'
 import { clashes, pathsUnder } from '../../src/cli/remote/sync/paths.ts'
-import { type Common, isTurnedBack, plan, type Remembered } from '../../src/cli/remote/sync/plan.ts'
+import {
+  type Action,
+  type Common,
+  isTurnedBack,
+  lossesIn,
+  plan,
+  type Remembered,
+} from '../../src/cli/remote/sync/plan.ts'
 import { openFolderState } from '../../src/store/folder-state.ts'
 import { filesIn, freshFolder, removeFolders } from './sync.ts'
 
 afterAll(removeFolders)
 
 /** Before the next call of this function of Node's. */
-function meanwhile(name: 'fsyncSync' | 'renameSync', work: () => void): void {
+function meanwhile(name: 'fsyncSync' | 'linkSync' | 'renameSync', work: () => void): void {
   const own = fs[name]
   const put = (each: unknown) => {
     Object.assign(fs, { [name]: each })
@@ -178,6 +186,34 @@ test('a home with an earlier version of anything was turned back', () => {
   expect(isTurnedBack(new Map(), state)).toBe(false)
 })
 
+test('more than ten are much, if they are more than half', () => {
+  const state = new Map<string, Common>(
+    Array.from({ length: 22 }, (_, n) => [`f${n}`, { path: `f${n}`, version: 1, text: 'a' }]),
+  )
+  const removing = (count: number, of: number) => {
+    const known = new Map([...state].slice(0, of))
+    const lost = [...known].slice(0, count).map(([key, { path }]): Action => {
+      return { key, path, does: 'remove', expected: 'a' }
+    })
+    return lossesIn(lost, known) !== undefined
+  }
+  expect([removing(10, 10), removing(11, 21), removing(11, 22)]).toEqual([false, true, false])
+})
+
+test('a batch has a hundred operations at most, of a million bytes together', () => {
+  const sizes = (count: number, text: string) =>
+    batchesOf(
+      Array.from({ length: count }, (_, n) => ({
+        actions: [],
+        operation: { write: { key: `f${n}`, text, expectedVersion: 0 } },
+        changes: () => [],
+        apply: () => {},
+      })),
+    ).map(({ length }) => length)
+  expect(sizes(101, 'a')).toEqual([100, 1])
+  expect(sizes(101, 'a'.repeat(16_000))).toEqual([62, 39])
+})
+
 describe('a file that a program changes meanwhile', () => {
   const at = { key: 'a', path: 'a' }
   const fresh = (text: string, holdMs = 0) => {
@@ -223,6 +259,16 @@ describe('a file that a program changes meanwhile', () => {
     meanwhile('fsyncSync', () => program(join(created.directory, 'b')))
     expect(created.folder.write({ key: 'b', path: 'b' }, 'theirs', undefined)).toBe('raced')
     expect(filesIn(created.directory)).toEqual({ a: 'old', b: 'of a program' })
+  })
+
+  test('is not created over where the system has no links', () => {
+    const { directory, folder } = fresh('old')
+    meanwhile('linkSync', () => {
+      writeFileSync(join(directory, 'b'), 'of a program')
+      throw Object.assign(new Error('EPERM'), { code: 'EPERM' })
+    })
+    expect(folder.write({ key: 'b', path: 'b' }, 'theirs', undefined)).toBe('raced')
+    expect(filesIn(directory)).toEqual({ a: 'old', b: 'of a program' })
   })
 
   test.each(['write', 'remove'] as const)('and had open before a %s is rescued', (does) => {

@@ -1,6 +1,6 @@
 /** Clients remember heads, and see what was done to a home behind its back. */
 import { DatabaseSync } from 'node:sqlite'
-import { HistoryChanged, type Link, TurnedBack, verifyExport } from 'agent-home-client'
+import { AgentHome, HistoryChanged, type Link, TurnedBack, verifyExport } from 'agent-home-client'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { nextHash } from '../store/chained.ts'
 import { files, forge, forgeFile, forgeries, settle } from './forged.ts'
@@ -9,10 +9,13 @@ import { type OpenedHome, openHome } from './opened.ts'
 type Clients = Awaited<ReturnType<OpenedHome['born']>>
 
 const remembering = (head?: Link) => {
-  const memory = { head }
+  const memory = { head, loads: 0 }
   return {
     memory,
-    load: () => memory.head,
+    load: () => {
+      memory.loads++
+      return memory.head
+    },
     save: (next: Link) => {
       memory.head = next
     },
@@ -35,6 +38,35 @@ describe('a client that remembers', () => {
     await home.write('gone', 'soon', { expectedVersion: 0 })
     await home.delete('gone', { expectedVersion: 1 })
   })
+
+  interface Shown {
+    readonly events: readonly { readonly id: number; readonly hash: string }[]
+    readonly next: number | null
+  }
+
+  /** A client to whom somebody shows another first page of events. */
+  const altering = (token: string) => (alter: (page: Shown) => Shown) => {
+    let isFirst = true
+    const fetching: typeof fetch = async (...asked) => {
+      const response = await fetch(...asked)
+      if (!isFirst) return response
+      isFirst = false
+      return Response.json(alter(await response.json()))
+    }
+    return new AgentHome({ url: opened.url, token, fetch: fetching })
+  }
+
+  /** The last of them at another time, with a hash that follows on the one before. */
+  function forgedLast(events: Shown['events']): Shown['events'] {
+    const [before, last] = events.slice(-2)
+    const { hash: _, ...event } = {
+      ...last,
+      id: last?.id ?? 0,
+      createdAt: '2026-01-01T00:00:00.000Z',
+    }
+    const hash = nextHash(before?.hash ?? '', event)
+    return [...events.slice(0, -1), { ...event, hash }]
+  }
 
   /** Behind the service's back, as whoever owns the disk may. */
   const altered = (sql: string) => {
@@ -64,8 +96,11 @@ describe('a client that remembers', () => {
     const { home } = clients
     const heads = remembering()
     const waking = await opened.born({ heads })
-    await waking.home.profile()
-    expect(heads.memory.head?.id).toBe(0)
+    await Promise.all([waking.home.profile(), waking.home.profile()])
+    expect(heads.memory).toMatchObject({ head: { id: 0 }, loads: 1 })
+    await waking.home.write('first', 'x', { expectedVersion: 0 })
+    await waking.home.check()
+    expect(heads.memory.head?.id).toBe(1)
     const { head, since } = await home.check()
     expect([head.id, since]).toEqual([5, undefined])
     await home.write('next', 'x', { expectedVersion: 0 })
@@ -96,7 +131,7 @@ describe('a client that remembers', () => {
   })
 
   test('is told that a home was turned back', async () => {
-    const remembered = { id: 9, hash: '0'.repeat(64) }
+    const remembered = { id: 6, hash: '0'.repeat(64) }
     const error: unknown = await clients.home.check({ remembered }).catch((thrown) => thrown)
     expect(error).toBeInstanceOf(TurnedBack)
     expect(error).toMatchObject({ remembered, found: { id: 5 }, code: 'turned_back' })
@@ -257,7 +292,20 @@ describe('a client that remembers', () => {
       const appends = Array.from({ length: 100 }, () => ({ append: { key: 'log', text: 'x' } }))
       await home.batch(appends)
     }
-    expect(await home.check({ remembered: head })).toMatchObject({ events: 1_100 })
+    const since = { id: head.id, hash: head.hash }
+    expect(await home.check({ remembered: head })).toMatchObject({ events: 1_100, since })
+    const told: number[] = []
+    const file = await new Response(await home.export({ history: true })).text()
+    await verifyExport(file, { progress: (count) => told.push(count) })
+    expect(told).toEqual([1_000])
+    const shown = altering(clients.token)
+    const forged = shown(({ events, ...page }) => ({ ...page, events: forgedLast(events) }))
+    await expect(forged.check({ remembered: head })).rejects.toThrow(HistoryChanged)
+    const older = shown((page) => ({ ...page, next: 900 }))
+    await expect(older.check({ remembered: head })).rejects.toThrow(TurnedBack)
+    const fewer = shown(({ events, ...page }) => ({ ...page, events: events.slice(0, 9) }))
+    const { since: later } = await fewer.check({ remembered: head })
+    expect(later?.id).toBe(head.id + 1_000)
     altered('UPDATE log SET updated_at = updated_at - 1 WHERE agent_id = ? AND id = 1090')
     await expect(home.check({ remembered: head })).rejects.toThrow(HistoryChanged)
   })
@@ -353,6 +401,12 @@ test('says since when the history is known to be unbroken, when events are no lo
     verifyExport(await new Response(await home.export({ history: true })).text())
   expect(await wholly()).toMatchObject({ faults: [], unprovenKeys: 1 })
   await home.patch('early', { text: 'y' }, { expectedVersion: 1 })
-  expect(await wholly()).toMatchObject({ faults: [], unprovenKeys: 0 })
+  const { previous, faults } = await wholly()
+  expect(faults).toEqual([])
+  const remembered = { ...previous, hash: '0'.repeat(64) }
+  const file = await new Response(await home.export({ history: true })).text()
+  expect((await verifyExport(file, { remembered })).faults).toEqual([
+    { fault: 'the event differs from the remembered one', place: String(previous.id) },
+  ])
   await opened.close()
 })

@@ -73,6 +73,13 @@ describe('a call', () => {
     }
     await home.append('log', 'A', { signal })
     await caught(home.write('log', 'B', { expectedVersion: 7, signal }))
+    let isOvertaken = false
+    const append = async (now: { readonly text: string } | undefined) => {
+      if (!isOvertaken) await home.append('log', 'C')
+      isOvertaken = true
+      return `${now?.text}!`
+    }
+    expect((await home.update('log', append, { signal })).text).toBe('AC!')
     for await (const _ of await home.export({ signal })) expect(listening).toBeGreaterThan(0)
     for await (const _ of home.watch({ after: 0, signal })) break
     expect(listening).toBe(0)

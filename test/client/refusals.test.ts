@@ -108,7 +108,7 @@ describe('a refusal', () => {
     const told: unknown[] = []
     const onRetry = ({ error, ...retry }: Retry) => told.push({ code: error.code, ...retry })
     own.answer(busy(429, 'rate_limited', 0), busy(503, 'stopping', 0), found)
-    await new AgentHome({ url: own.url, token: TOKEN, onRetry }).read('plan')
+    await new AgentHome({ url: own.url, token: TOKEN, onRetry, maxWait: 0 }).read('plan')
     expect(told).toEqual([
       { code: 'rate_limited', tries: 1, waitMs: expect.any(Number) },
       { code: 'stopping', tries: 2, waitMs: expect.any(Number) },

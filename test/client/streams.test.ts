@@ -130,6 +130,36 @@ describe('a stream', () => {
     await watched.return?.(undefined)
   })
 
+  test('of events keeps its place through quiet time, and lets go of what it leaves', async () => {
+    const asked: (string | null)[] = []
+    const left: unknown[] = []
+    const open = () =>
+      new ReadableStream({
+        start: (here) => here.enqueue(Buffer.from('id: 8\ndata: {"id":8,"type":"write"}\n\n')),
+        cancel: (reason) => void left.push(reason),
+      })
+    const bodies = ['id: 7\ndata: {"id":7,"type":"write"}\n\n:\n\n', open()]
+    const home = new AgentHome({
+      url: opened.url,
+      token: 'a',
+      fetch: async (_, init) => {
+        asked.push(new Headers(init?.headers).get('last-event-id'))
+        return new Response(bodies.shift())
+      },
+    })
+    const seen = await take(home.watch({ after: 5 }), 2)
+    expect(seen.map((event) => 'id' in event && event.id)).toEqual([7, 8])
+    expect(asked).toEqual(['5', '7'])
+    expect(left).toHaveLength(1)
+  })
+
+  test('of events with one that has no end is left', async () => {
+    const endless = async () =>
+      new Response(new ReadableStream({ pull: (here) => here.enqueue(Buffer.alloc(100_000, 'A')) }))
+    const home = new AgentHome({ url: opened.url, token: 'a', fetch: endless })
+    expect(await caught(take(home.watch(), 1))).toMatchObject({ code: 'answer_too_large' })
+  })
+
   test('of events says what the log no longer held', async () => {
     const short = await openHome({ EVENTS_PER_AGENT: '3' })
     const { home } = await short.born()

@@ -13,7 +13,7 @@ import re
 import secrets
 import sqlite3
 import traceback
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -26,6 +26,7 @@ from agent_home import (
     AgentHome,
     AsyncAgentHome,
     BirthResult,
+    Checked,
     Content,
     HistoryChanged,
     HomeError,
@@ -42,6 +43,8 @@ from agent_home import (
     verify_export,
 )
 from agent_home.calls import VERSION
+from agent_home.chain import _hash_after
+from agent_home.core import Core
 from agent_home.exact import dumps, loads
 from where import Where
 
@@ -522,10 +525,49 @@ def test_a_client_is_told_until_it_accepts(
     asyncio.run(same())
 
 
+def shown_after(previous: Link, count: int, at: str = "now") -> dict[str, Any]:
+    events: list[dict[str, Any]] = []
+    head = previous
+    for _ in range(count):
+        event: dict[str, Any] = {"id": head.id + 1, "createdAt": at}
+        event["hash"] = _hash_after(head.hash, event)
+        head = Link(event["id"], event["hash"])
+        events.append(event)
+    return {"previous": dataclasses.asdict(previous), "events": events, "next": head.id}
+
+
+def test_each_page_of_events_follows_on_the_one_before() -> None:
+    begun = Link(5, ZERO)
+
+    def checked(*pages: dict[str, Any]) -> Link | None:
+        left = list(pages)
+
+        class Shown:
+            def ask(self, *_: object) -> Generator[None, None, dict[str, Any]]:
+                yield from ()
+                page = left.pop(0)
+                return page if left else {**page, "next": None}
+
+        with pytest.raises(StopIteration) as ended:
+            next(Core(Shown()).check(begun, False, {}))  # type: ignore[arg-type]
+        assert isinstance(ended.value.value, Checked)
+        return ended.value.value.since
+
+    first = shown_after(begun, 3)
+    last = Link(8, first["events"][-1]["hash"])
+    assert checked(first, shown_after(last, 2)) == begun
+    later = Link(9, ZERO)
+    assert checked(first, shown_after(later, 2)) == later
+    with pytest.raises(HistoryChanged):
+        checked(shown_after(begun, 3, "then"), shown_after(last, 2))
+    with pytest.raises(TurnedBack):
+        checked(first, shown_after(Link(7, first["events"][-2]["hash"]), 2))
+
+
 def test_a_client_is_told_that_a_home_was_turned_back(lived: AgentHome) -> None:
     with pytest.raises(TurnedBack) as raised:
-        lived.check(remembered=Link(9, ZERO))
-    assert (raised.value.remembered.id, raised.value.found.id) == (9, 5)
+        lived.check(remembered=Link(6, ZERO))
+    assert (raised.value.remembered.id, raised.value.found.id) == (6, 5)
     assert raised.value.code == "turned_back"
 
 

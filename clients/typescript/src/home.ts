@@ -356,7 +356,7 @@ export class Home extends Batches {
   }
 
   async #checkFrom(remembered: Link, options: CallOptions): Promise<Checked> {
-    let head: Link | undefined
+    let head = remembered
     let since: Link | undefined
     let events = 0
     for (let after: number | null = remembered.id; after !== null; ) {
@@ -367,18 +367,18 @@ export class Home extends Batches {
       })
       const { previous } = page
       if (!previous) throw new TypeError('a key with a prefix cannot check the chain')
-      if (previous.id < remembered.id) throw new TurnedBack(remembered, previous)
-      if (!head) since = previous
-      const known: Link = head ?? (previous.id === remembered.id ? remembered : previous)
-      if (previous.id === known.id && previous.hash !== known.hash) {
-        throw new HistoryChanged(known, previous)
+      if (previous.id < head.id) throw new TurnedBack(head, previous)
+      if (previous.id === head.id && previous.hash !== head.hash) {
+        throw new HistoryChanged(head, previous)
       }
+      // What came between is no longer in the log.
+      if (!since || previous.id > head.id) since = previous
       head = previous
       for (const event of page.events) head = await follow(head, event)
       events += page.events.length
       after = page.next
     }
-    return { head: head ?? remembered, events, since }
+    return { head, events, since }
   }
 
   /**

@@ -565,7 +565,7 @@ class Core:
         return checked
 
     def _check_from(self, remembered: Link, options: Call) -> Op[Checked]:
-        head: Link | None = None
+        head = remembered
         since: Link | None = None
         events = 0
         after: int | None = remembered.id
@@ -575,19 +575,19 @@ class Core:
             if "previous" not in page:
                 raise ValueError("a key with a prefix cannot check the chain")
             previous = received(Link, page["previous"])
-            if previous.id < remembered.id:
-                raise TurnedBack(remembered, previous)
-            if head is None:
+            if previous.id < head.id:
+                raise TurnedBack(head, previous)
+            if previous.id == head.id and previous.hash != head.hash:
+                raise HistoryChanged(head, previous)
+            # What came between is no longer in the log.
+            if since is None or previous.id > head.id:
                 since = previous
-            known = head or (remembered if previous.id == remembered.id else previous)
-            if previous.id == known.id and previous.hash != known.hash:
-                raise HistoryChanged(known, previous)
             head = previous
             for event in page["events"]:
                 head = follow(head, event)
             events += len(page["events"])
             after = page["next"]
-        return Checked(head=head or remembered, events=events, since=since)
+        return Checked(head=head, events=events, since=since)
 
     def wake(self) -> Op[bool]:
         """Whether the history was checked: a paused agent cannot, and may still ask who it is."""
