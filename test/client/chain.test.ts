@@ -215,6 +215,14 @@ describe('a client that remembers', () => {
     ['has memories twice', (file: string) => file.replace('"memories":', '"memories":[],$&')],
     ['does not begin with {', (file: string) => file.replace('"events":[', '$&1,')],
     ['does not begin with {', (file: string) => file.replace('"history":[', '$&null,')],
+    [
+      'lacks id, or it is invalid',
+      (file: string) => file.replace('"events":[{"id":1,', '"events":[{"id":"1",'),
+    ],
+    [
+      'lacks version, or it is invalid',
+      (file: string) => file.replace(/("history":\[\{.*?),"version":1/, '$1'),
+    ],
   ])('does not verify what is no export: it %s', async (says, spoilt) => {
     const file = await new Response(await clients.home.export({ history: true })).text()
     await expect(verifyExport(spoilt(file))).rejects.toThrow(new SyntaxError(`The JSON ${says}.`))

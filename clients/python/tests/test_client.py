@@ -713,6 +713,16 @@ def test_what_was_forged_in_a_file_is_found(lived: AgentHome, forgery: dict[str,
     assert [f"{each.fault}: {each.place}" for each in faults] == forgery["faults"]
 
 
+@pytest.mark.parametrize(("name", "entries"), [("id", "events"), ("version", "history")])
+def test_an_export_that_lacks_what_is_compared_is_none(
+    lived: AgentHome, name: str, entries: str
+) -> None:
+    file = json.loads(b"".join(lived.export(history=True)))
+    del file[entries][0][name]
+    with pytest.raises(ValueError, match=f"lacks {name}, or it is invalid"):
+        verify_export(dumps(file))
+
+
 def test_an_erased_version_that_is_put_back_is_not_proven(
     operator: AgentHome, lived: AgentHome
 ) -> None:

@@ -1,7 +1,7 @@
 /** The chain of a home's events, computed anew. The format: docs/proof.md of the service. */
 import { HistoryChanged } from './errors.ts'
-import { elementsOf, membersOf, objectIn } from './json-source.ts'
-import { type Living, type Made, replayEvents, type Told } from './replay.ts'
+import { canonical, elementsOf, membersOf, objectIn } from './json-source.ts'
+import { howOf, type Living, type Made, replayEvents, type Told } from './replay.ts'
 import type { Link } from './wire.ts'
 
 type Hash = (data: Uint8Array) => Uint8Array | Promise<Uint8Array>
@@ -45,15 +45,6 @@ function joined(...parts: readonly Uint8Array[]): Uint8Array {
     at += part.length
   }
   return all
-}
-
-/** RFC 8785, for what events hold: strings, whole numbers, objects. */
-function canonical(value: unknown): string {
-  if (Array.isArray(value)) return `[${value.map(canonical).join(',')}]`
-  if (typeof value !== 'object' || value === null) return JSON.stringify(value)
-  const members = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1))
-  const written = members.map(([name, member]) => `${JSON.stringify(name)}:${canonical(member)}`)
-  return `{${written.join(',')}}`
 }
 
 /** Every member that the home shows is hashed, those that this version of the client does not know too. */
@@ -127,13 +118,21 @@ export interface VerifyOptions {
   readonly progress?: ((checked: number) => void) | undefined
 }
 
-interface Version {
+/** What a memory and its current version both say. */
+interface Facts {
   readonly key: string
+  readonly version: number
+  readonly id: string
+  readonly createdAt: string
+  readonly updatedAt: string
+}
+
+interface Version extends Facts {
   /** Absent if it is the key, and in exports of 2.0.0. */
   readonly madeAs?: string
-  readonly version: number
   readonly operation: string
-  readonly salt?: string
+  readonly by: object | null
+  readonly salt?: string | null
 }
 
 type Event = Chained & Told
@@ -159,7 +158,7 @@ async function followEvents(
   }
   meet(previous)
   for (const source of events) {
-    const event = objectIn<Event>(source)
+    const event = objectIn<Event>(source, ['id'])
     replay.take(event)
     const next = await follow(head, event).catch((error: unknown) => {
       if (!(error instanceof HistoryChanged)) throw error
@@ -180,6 +179,7 @@ async function followEvents(
 /** A memory, and its members as they stand in the file. */
 interface Current extends Living {
   isKept: boolean
+  readonly facts: Facts
   readonly source: ReadonlyMap<string, string>
 }
 
@@ -187,9 +187,10 @@ function currentIn(memories: Iterable<string>, fault: Fault): ReadonlyMap<string
   const current = new Map<string, Current>()
   for (const text of memories) {
     const source = membersOf(text)
-    const { key, version } = objectIn<Version>(text)
-    if (current.has(key)) fault('a memory is in the file twice', `${key}@${version}`)
-    current.set(key, { version, isKept: false, source })
+    const facts = objectIn<Facts>(text, ['version'], ['key'])
+    const { key, version } = facts
+    if (current.has(key)) fault('a memory is in the file twice', placeOf(facts))
+    current.set(key, { version, isKept: false, facts, source })
   }
   return current
 }
@@ -205,17 +206,23 @@ async function isCommitted(salt: string, kept: Members, content: string) {
 
 /** `texts`: of the version, wherever the file has one. */
 async function textFault(
-  { madeAs, operation, salt }: Version,
+  { madeAs, operation, by, updatedAt, salt }: Version,
   made: Made,
   texts: readonly Members[],
 ): Promise<string | undefined> {
   if (madeAs !== undefined && madeAs !== made.key)
     return 'the version was made under another key than madeAs'
-  const { content } = made
+  const { content, how } = made
   if ((operation === 'delete') !== (content === undefined))
     return 'a version is a deletion, but its event made a text, or the other way round'
+  if (how !== undefined && how !== howOf(operation, by, updatedAt))
+    return 'the version names another operation, author or time than its event'
   for (const text of texts) {
-    if (salt === undefined || content === undefined || !(await isCommitted(salt, text, content)))
+    if (
+      typeof salt !== 'string' ||
+      content === undefined ||
+      !(await isCommitted(salt, text, content))
+    )
       return 'the text differs from the one that its event committed to'
   }
   return undefined
@@ -229,6 +236,13 @@ function textsOf(source: string, { operation }: Version, memory: Current | undef
   return memory ? [memory.source, ...owned] : owned
 }
 
+const DIFFERS = 'a memory has another id or time than its current version'
+
+const isSame = (memory: Facts, version: Facts): boolean =>
+  memory.id === version.id &&
+  memory.createdAt === version.createdAt &&
+  memory.updatedAt === version.updatedAt
+
 /** Versions are in the order of their keys and numbers, so that each is there once. */
 function followVersions(fault: Fault) {
   let last: Version | undefined
@@ -240,7 +254,7 @@ function followVersions(fault: Fault) {
   }
 }
 
-const placeOf = ({ key, version }: Version): string => `${key}@${version}`
+const placeOf = ({ key, version }: Facts): string => `${key}@${version}`
 
 /** Every text of the history, and which memories it has the current version of. */
 async function proveTexts(
@@ -251,12 +265,15 @@ async function proveTexts(
   let [proven, unproven] = [0, 0]
   const follow = followVersions(fault)
   for (const source of history) {
-    const version = objectIn<Version>(source)
+    const version = objectIn<Version>(source, ['version'], ['key'])
     tick()
     follow(version)
     const memory = current.get(version.key)
     const isCurrent = memory?.version === version.version
-    if (isCurrent) memory.isKept = true
+    if (isCurrent) {
+      memory.isKept = true
+      if (!isSame(memory.facts, version)) fault(DIFFERS, placeOf(version))
+    }
     const made = replay.madeBy(version.key, version.version)
     const texts = textsOf(source, version, isCurrent ? memory : undefined)
     const found = made && (await textFault(version, made, texts))

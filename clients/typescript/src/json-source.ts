@@ -72,7 +72,26 @@ export function membersOf(text: string): Map<string, string> {
   return members
 }
 
-export function objectIn<Shape extends object>(text: string): Shape {
+/** An object that has at least these members: whole numbers and strings. */
+export function objectIn<Shape extends object>(
+  text: string,
+  numbers: readonly (keyof Shape & string)[] = [],
+  strings: readonly (keyof Shape & string)[] = [],
+): Shape {
   open(text, '{')
-  return JSON.parse(text) as Shape
+  const value = JSON.parse(text) as Shape
+  const isNone =
+    numbers.find((name) => !Number.isSafeInteger(value[name])) ??
+    strings.find((name) => typeof value[name] !== 'string')
+  if (isNone !== undefined) throw new SyntaxError(`The JSON lacks ${isNone}, or it is invalid.`)
+  return value
+}
+
+/** RFC 8785, for what events hold: strings, whole numbers, objects. */
+export function canonical(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(canonical).join(',')}]`
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value)
+  const members = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1))
+  const written = members.map(([name, member]) => `${JSON.stringify(name)}:${canonical(member)}`)
+  return `{${written.join(',')}}`
 }

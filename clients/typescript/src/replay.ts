@@ -1,4 +1,5 @@
 /** What lives by the events of a home, compared with what is there. The rule: docs/proof.md. */
+import { canonical } from './json-source.ts'
 
 /** What an event says of memories. */
 export interface Told {
@@ -10,6 +11,8 @@ export interface Told {
   readonly version?: number
   /** What the version’s text was committed to; absent if it is a deletion. */
   readonly content?: string
+  readonly by?: object
+  readonly createdAt?: string
 }
 
 type Fault = (fault: string, place: string) => void
@@ -38,7 +41,16 @@ export interface Made {
   readonly key: string
   /** Absent if it is a deletion. */
   readonly content: string | undefined
+  /** The operation, author and time; absent if an import brought those of another home. */
+  readonly how: string | undefined
 }
+
+/** A rollback restores and deletes: a version is never older than the one before it, its event may be. */
+const UNTIMED: readonly (string | undefined)[] = ['restore', 'delete']
+
+/** An operation with its author and time, to be compared. */
+export const howOf = (operation?: string, by?: object | null, at?: string): string =>
+  `${operation} ${canonical(by ?? null)} ${UNTIMED.includes(operation) ? '' : at}`
 
 /** Takes the events of a home in their order. */
 export function replayEvents() {
@@ -48,7 +60,7 @@ export function replayEvents() {
   const madeOf = (key: string) => made.get(key) ?? new Map<number, Made>()
 
   return {
-    take({ type, key, from, version, content }: Told): void {
+    take({ type, key, from, version, content, by, createdAt }: Told): void {
       if (key === undefined || version === undefined) return
       if (from !== undefined) {
         made.set(key, madeOf(from))
@@ -57,8 +69,9 @@ export function replayEvents() {
       }
       last.set(key, { version, lives: content !== undefined })
       // What was erased may be put back from an old copy, with the text that its event committed to.
-      if (type === 'erase') made.delete(key)
-      else made.set(key, madeOf(key).set(version, { key, content }))
+      if (type === 'erase') return void made.delete(key)
+      const how = type === 'import' ? undefined : howOf(type, by, createdAt)
+      made.set(key, madeOf(key).set(version, { key, content, how }))
     },
 
     /** The key of the version then, and what it was committed to; undefined if no event of these made it. */

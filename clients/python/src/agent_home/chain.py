@@ -12,7 +12,7 @@ from typing import Any
 
 from .errors import HistoryChanged
 from .exact import decode_at, dumps, received
-from .replay import Living, Made, Replay
+from .replay import Living, Made, Replay, how_of
 from .wire import Link
 
 
@@ -139,10 +139,14 @@ def _members_of(text: str) -> dict[str, str]:
     return members
 
 
-def _object_in(value: Any) -> dict[str, Any]:
-    if isinstance(value, dict):
-        return value
-    raise ValueError("The JSON does not begin with {.")
+def _object_in(value: Any, **members: type) -> dict[str, Any]:
+    """An object that has at least these members."""
+    if not isinstance(value, dict):
+        raise ValueError("The JSON does not begin with {.")
+    for name, kind in members.items():
+        if type(value.get(name)) is not kind:
+            raise ValueError(f"The JSON lacks {name}, or it is invalid.")
+    return value
 
 
 #: Between two calls of `progress`.
@@ -174,7 +178,7 @@ class _Verification:
     def follow(self, previous: Link, events: str) -> tuple[Link, int]:
         head, count = self.meet(previous), 0
         for event, _ in _elements_of(events):
-            self.replay.take(_object_in(event))
+            self.replay.take(_object_in(event, id=int))
             try:
                 head = follow(head, event)
             except HistoryChanged:
@@ -194,7 +198,7 @@ class _Verification:
         proven = unproven = 0
         last: tuple[str, int] | None = None
         for element, source in _elements_of(history):
-            version = _object_in(element)
+            version = _object_in(element, key=str, version=int)
             self.tick()
             here = (version["key"], version["version"])
             if last and here <= last:
@@ -204,6 +208,9 @@ class _Verification:
             is_current = memory is not None and memory.version == version["version"]
             if memory and is_current:
                 memory.is_kept = True
+                if not memory.is_of(version):
+                    says = "a memory has another id or time than its current version"
+                    self.fault(says, _place_of(version))
             texts = _texts_of(source, version, memory if is_current else None)
             made = self.replay.made_by(*here)
             found = _text_fault(version, made, texts) if made else None
@@ -224,7 +231,7 @@ def _texts_of(
     source: str, version: Mapping[str, Any], memory: _Current | None
 ) -> list[Mapping[str, str]]:
     """Of a current version the home writes the text only into the list of memories."""
-    is_without = memory is not None or version["operation"] == "delete"
+    is_without = memory is not None or version.get("operation") == "delete"
     texts = [] if memory is None else [memory.source]
     return texts if is_without and "text" not in version else [*texts, _members_of(source)]
 
@@ -236,10 +243,14 @@ def _text_fault(
     # Absent in exports of 2.0.0.
     if version.get("madeAs", made.key) != made.key:
         return "the version was made under another key than madeAs"
-    if (version["operation"] == "delete") != (made.content is None):
+    if (version.get("operation") == "delete") != (made.content is None):
         return "a version is a deletion, but its event made a text, or the other way round"
+    how = how_of(version.get("operation"), version.get("by"), version.get("updatedAt"))
+    if made.how is not None and made.how != how:
+        return "the version names another operation, author or time than its event"
+    salt = version.get("salt")
     for text in texts:
-        if "salt" not in version or _commitment_of(version["salt"], text) != made.content:
+        if not isinstance(salt, str) or _commitment_of(salt, text) != made.content:
             return "the text differs from the one that its event committed to"
     return None
 
@@ -248,16 +259,24 @@ def _text_fault(
 class _Current(Living):
     """A memory, and its members as they stand in the file."""
 
+    facts: Mapping[str, Any]
     source: Mapping[str, str]
+
+    def is_of(self, version: Mapping[str, Any]) -> bool:
+        return all(
+            self.facts.get(name) == version.get(name) for name in ("id", "createdAt", "updatedAt")
+        )
 
 
 def _current_in(memories: str, fault: Callable[[str, object], object]) -> dict[str, _Current]:
     current: dict[str, _Current] = {}
     for element, source in _elements_of(memories):
-        memory = _object_in(element)
+        memory = _object_in(element, key=str, version=int)
         if memory["key"] in current:
             fault("a memory is in the file twice", _place_of(memory))
-        current[memory["key"]] = _Current(version=memory["version"], source=_members_of(source))
+        current[memory["key"]] = _Current(
+            version=memory["version"], facts=memory, source=_members_of(source)
+        )
     return current
 
 

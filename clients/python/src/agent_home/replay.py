@@ -39,6 +39,17 @@ class Made:
     key: str
     #: None if it is a deletion.
     content: str | None
+    #: The operation, author and time; None if an import brought those of another home.
+    how: tuple[Any, Any, Any] | None
+
+
+def how_of(operation: Any, by: Any, at: Any) -> tuple[Any, Any, Any]:
+    """An operation with its author and time, to be compared.
+
+    A rollback restores and deletes: a version is never older than the one before it, but its event
+    may be.
+    """
+    return operation, by, None if operation in ("restore", "delete") else at
 
 
 class Replay:
@@ -59,10 +70,14 @@ class Replay:
             self._last[event["from"]] = _Left(version, lives=False)
         self._last[key] = _Left(version, lives="content" in event)
         # What was erased may be put back from an old copy, with the text that was committed to.
-        if event.get("type") == "erase":
+        kind = event.get("type")
+        if kind == "erase":
             self._made.pop(key, None)
         else:
-            self._made.setdefault(key, {})[version] = Made(key, event.get("content"))
+            how = (
+                None if kind == "import" else how_of(kind, event.get("by"), event.get("createdAt"))
+            )
+            self._made.setdefault(key, {})[version] = Made(key, event.get("content"), how)
 
     def made_by(self, key: str, version: int) -> Made | None:
         """The key of the version then, and what it was committed to; None if no event made it."""
