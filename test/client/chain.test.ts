@@ -220,6 +220,11 @@ describe('a client that remembers', () => {
       (file: string) => file.replace('"events":[{"id":1,', '"events":[{"id":"1",'),
     ],
     [
+      'lacks hash, or it is invalid',
+      (file: string) => file.replace(/("previous":\{"id":0),"hash":"\w+"/, '$1'),
+    ],
+    ['lacks agent_id, or it is invalid', (file: string) => file.replace('"agent_id"', '"agent"')],
+    [
       'lacks version, or it is invalid',
       (file: string) => file.replace(/("history":\[\{.*?),"version":1/, '$1'),
     ],

@@ -713,7 +713,9 @@ def test_what_was_forged_in_a_file_is_found(lived: AgentHome, forgery: dict[str,
     assert [f"{each.fault}: {each.place}" for each in faults] == forgery["faults"]
 
 
-@pytest.mark.parametrize(("name", "entries"), [("id", "events"), ("version", "history")])
+@pytest.mark.parametrize(
+    ("name", "entries"), [("id", "events"), ("hash", "events"), ("version", "history")]
+)
 def test_an_export_that_lacks_what_is_compared_is_none(
     lived: AgentHome, name: str, entries: str
 ) -> None:

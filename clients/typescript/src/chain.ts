@@ -158,7 +158,7 @@ async function followEvents(
   }
   meet(previous)
   for (const source of events) {
-    const event = objectIn<Event>(source, ['id'])
+    const event = objectIn<Event>(source, ['id'], ['hash'])
     replay.take(event)
     const next = await follow(head, event).catch((error: unknown) => {
       if (!(error instanceof HistoryChanged)) throw error
@@ -314,8 +314,8 @@ export async function verifyExport(
   const tick = () => {
     if (++checked % AT_ONCE === 0) progress?.(checked)
   }
-  const { agent_id: agentId } = objectIn<{ agent_id: string }>(part('agent'))
-  const previous = objectIn<Link>(part('previous'))
+  const { agent_id: agentId } = objectIn<{ agent_id: string }>(part('agent'), [], ['agent_id'])
+  const previous = objectIn<Link>(part('previous'), ['id'], ['hash'])
   if (previous.id === 0 && previous.hash !== (await beginningOf(agentId))) {
     fault('the chain does not begin as this agent’s', 0)
   }

@@ -178,7 +178,7 @@ class _Verification:
     def follow(self, previous: Link, events: str) -> tuple[Link, int]:
         head, count = self.meet(previous), 0
         for event, _ in _elements_of(events):
-            self.replay.take(_object_in(event, id=int))
+            self.replay.take(_object_in(event, id=int, hash=str))
             try:
                 head = follow(head, event)
             except HistoryChanged:
@@ -250,7 +250,8 @@ def _text_fault(
         return "the version names another operation, author or time than its event"
     salt = version.get("salt")
     for text in texts:
-        if not isinstance(salt, str) or _commitment_of(salt, text) != made.content:
+        found = _commitment_of(salt, text) if isinstance(salt, str) else None
+        if found is None or found != made.content:
             return "the text differs from the one that its event committed to"
     return None
 
@@ -280,8 +281,9 @@ def _current_in(memories: str, fault: Callable[[str, object], object]) -> dict[s
     return current
 
 
-def _commitment_of(salt: str, kept: Mapping[str, str]) -> str:
-    return content_of(salt, json.loads(kept.get("text", '""')), kept.get("metadata", ""))
+def _commitment_of(salt: str, kept: Mapping[str, str]) -> str | None:
+    text = json.loads(kept.get("text", '""'))
+    return content_of(salt, text, kept.get("metadata", "")) if isinstance(text, str) else None
 
 
 #: As the import takes it, too: editors on Windows put it before a file.
@@ -313,8 +315,9 @@ def verify_export(
         if name not in file:
             raise ValueError(f"This is not an export with history: it has no {name}.")
     found = _Verification(remembered, progress)
-    agent_id: str = _object_in(json.loads(file["agent"]))["agent_id"]
-    previous = received(Link, _object_in(json.loads(file["previous"])))
+    agent_id: str = _object_in(json.loads(file["agent"]), agent_id=str)["agent_id"]
+    before = _object_in(json.loads(file["previous"]), id=int, hash=str)
+    previous = received(Link, before)
     if previous.id == 0 and previous.hash != beginning_of(agent_id):
         found.fault("the chain does not begin as this agent’s", 0)
     head, events = found.follow(previous, file["events"])

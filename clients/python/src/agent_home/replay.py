@@ -63,11 +63,12 @@ class Replay:
 
     def take(self, event: Mapping[str, Any]) -> None:
         key, version = event.get("key"), event.get("version")
-        if key is None or version is None:
+        if not isinstance(key, str) or not isinstance(version, int):
             return
-        if "from" in event:
-            self._made[key] = self._made.pop(event["from"], {})
-            self._last[event["from"]] = _Left(version, lives=False)
+        left = event.get("from")
+        if isinstance(left, str):
+            self._made[key] = self._made.pop(left, {})
+            self._last[left] = _Left(version, lives=False)
         self._last[key] = _Left(version, lives="content" in event)
         # What was erased may be put back from an old copy, with the text that was committed to.
         kind = event.get("type")
