@@ -105,6 +105,21 @@ describe('an answer that is lost', () => {
     const error = await caught(home.write('plan', 'ours', { expectedVersion: 1 }))
     expect(error).toBeInstanceOf(OutcomeUnknown)
     expect((error as OutcomeUnknown).cause).toBeInstanceOf(VersionConflict)
+    way.loseAnswers(1, async () => {
+      await other.write('plan', 'theirs', { expectedVersion: 0 })
+      await otherOperator.erase('plan', 'history')
+    })
+    const removed = await caught(home.delete('plan', { expectedVersion: 3 }))
+    expect(removed).toBeInstanceOf(OutcomeUnknown)
+  })
+
+  test('a write after which the agent was paused is not said not to be made', async () => {
+    const { home, other, otherOperator } = await born()
+    way.loseAnswers(1, () => otherOperator.pause())
+    const error = await caught(home.write('plan', 'A', { expectedVersion: 0 }))
+    expect(error).toBeInstanceOf(OutcomeUnknown)
+    await otherOperator.activate()
+    expect((await other.read('plan'))?.text).toBe('A')
   })
 
   test('an append to whatever is there is not repeated', async () => {

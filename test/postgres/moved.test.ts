@@ -1,6 +1,9 @@
 /** A move is all or nothing: what arrives otherwise than it left is not taken. */
+import { DatabaseSync } from 'node:sqlite'
 import { expect, inject, test } from 'vitest'
+import type { Moved } from '../../src/store/move/digests.ts'
 import { move } from '../../src/store/move/move.ts'
+import { openStore } from '../../src/store/open.ts'
 import { StoreRefused } from '../../src/store/port/errors.ts'
 import {
   openConnections,
@@ -11,6 +14,7 @@ import { hostsOf } from '../../src/store/postgres/engine/hosts.ts'
 import { processTimers } from '../../src/timers.ts'
 import { embedded } from '../harness.ts'
 import { NOON, openFixture } from '../store/fixture.ts'
+import { unbounded } from '../unbounded.ts'
 import { cloneDatabase } from './databases.ts'
 
 /** A row that a server changes as it takes it. */
@@ -51,4 +55,45 @@ test('a text that arrives otherwise than it left ends the move, with nothing mov
   expect(moved?.vector).toEqual(Buffer.from(vector.vector.buffer))
   await connections.close()
   await Promise.all([source.drop(), target.drop()])
+})
+
+/** More than is fetched at once. */
+const MANY = 501
+
+test('more rows than are fetched at once go over, and back only as they are', async () => {
+  const [source, back, again] = await Promise.all([1, 2, 3].map(() => embedded.fresh()))
+  if (!source || !back || !again) throw new Error('no files')
+  const fixture = await openFixture({ ...embedded, fresh: async () => source })
+  const { agent } = await fixture.agent()
+  const append = { verb: 'append', id: 'log', key: 'log', text: 'kept', maxBytes: 9_999 } as const
+  for (let left = MANY; left > 0; left -= 100) {
+    const some = Array.from({ length: Math.min(100, left) }, () => append)
+    await fixture.store().changeMemories(agent, some, NOON)
+  }
+  await fixture.store().close()
+  const target = await cloneDatabase(inject('postgresUrl'), inject('postgresTemplate'))
+  const rowsOf = (moved: readonly Moved[]) => moved.find(({ table }) => table === 'log')?.rows
+  const over = await move(source.url, target.url, NOON, processTimers, () => {})
+  expect(rowsOf(over)).toBe(MANY)
+  expect(over).toContainEqual(expect.objectContaining({ table: 'daily_writes', rows: 1 }))
+
+  await (await openStore(back.url, NOON, unbounded)).close()
+  const file = back.url.replace('sqlite:', '')
+  const changing = new DatabaseSync(file)
+  changing.exec(`CREATE TRIGGER change AFTER INSERT ON log BEGIN
+    UPDATE log SET text = replace(text, 'kept', 'lost') WHERE rowid = NEW.rowid; END`)
+  changing.close()
+  const moving = move(target.url, back.url, NOON, processTimers, () => {})
+  await expect(moving).rejects.toThrow('log did not arrive as it left. Nothing was moved.')
+  const left = new DatabaseSync(file)
+  expect(left.prepare('SELECT count(*) AS rows FROM log').get()).toEqual({ rows: 0 })
+  left.close()
+
+  expect(await move(target.url, again.url, NOON, processTimers, () => {})).toEqual(over)
+  const odd = new DatabaseSync(again.url.replace('sqlite:', ''))
+  odd.exec('CREATE TABLE other (x)')
+  odd.close()
+  const odder = move(again.url, target.url, NOON, processTimers, () => {})
+  await expect(odder).rejects.toThrow('a table that this program cannot move: other.')
+  await Promise.all([source, back, again, target].map(({ drop }) => drop()))
 })

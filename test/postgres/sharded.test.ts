@@ -4,7 +4,11 @@ import { readFileSync } from 'node:fs'
 import pg from 'pg'
 import { afterAll, beforeAll, expect, inject, test, vi } from 'vitest'
 import type { Identity } from '../../src/store/port/home.ts'
+import { countCallsVerb } from '../../src/store/postgres/count-calls.ts'
+import type { Ask } from '../../src/store/postgres/engine/connections.ts'
 import { askTogether } from '../../src/store/postgres/sharded.ts'
+import { verifyServer } from '../../src/store/postgres/verify-server.ts'
+import { processTimers } from '../../src/timers.ts'
 import {
   exported,
   NOON,
@@ -23,9 +27,11 @@ const [, directory = ''] = /(CREATE TABLE[\s\S]*?)\n\n/.exec(script) ?? []
 
 let fixture: StoreFixture
 let client: pg.Client
+let url: string
 beforeAll(async () => {
   const database = await cloneDatabase(inject('postgresUrl'), inject('postgresTemplate'))
-  client = new pg.Client({ connectionString: database.url })
+  url = database.url
+  client = new pg.Client({ connectionString: url })
   await client.connect()
   await client.query(directory)
   const drop = () => client.end().then(database.drop)
@@ -151,4 +157,26 @@ test('homes whose server is down are left out, and where one keeps all homes not
   }
   expect(await askTogether(true, ['a', 'down', 'b'], ask)).toEqual(['a', 'b'])
   await expect(askTogether(false, ['a', 'down', 'b'], ask)).rejects.toThrow('no connection')
+})
+
+test('calls are counted, and days forgotten, of the homes whose server is up', async () => {
+  const asked: unknown[] = []
+  const write: Ask = async (_, agents) => {
+    if (Array.isArray(agents) && agents.includes('down')) throw new Error('no connection')
+    asked.push(agents)
+    return []
+  }
+  const counts = { day: 1, reads: 1, conflicts: 0, refusals: 0, seenAt: 1 }
+  const calls = ['down', 'up'].map((agentId) => ({ agentId, ...counts }))
+  await countCallsVerb({ write }, true)(calls)
+  expect(asked).toEqual([['up'], ['up']])
+})
+
+test('the reference to accounts, which are elsewhere, is not missed', async () => {
+  const missing = 'the schema is not the one that this program makes'
+  await client.query('ALTER TABLE agents DROP CONSTRAINT agents_account_id_fkey')
+  const faults = async () => (await verifyServer(url, processTimers)).faults
+  expect(await faults()).not.toContainEqual(expect.objectContaining({ fault: missing }))
+  await client.query('DROP TABLE token_homes')
+  expect(await faults()).toContainEqual(expect.objectContaining({ fault: missing }))
 })

@@ -24,7 +24,7 @@ const column = <K extends keyof CountedCalls>(calls: readonly CountedCalls[], na
   calls.map((each) => each[name])
 
 export const countCallsVerb =
-  ({ write }: Connections, sharded: boolean): ActivityStore['countCalls'] =>
+  ({ write }: Pick<Connections, 'write'>, sharded: boolean): ActivityStore['countCalls'] =>
   async (calls) => {
     await askTogether(sharded, calls, (some) =>
       write(

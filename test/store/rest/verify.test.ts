@@ -9,6 +9,7 @@ import { move } from '../../../src/store/move/move.ts'
 import { openStore } from '../../../src/store/open.ts'
 import type { Verified } from '../../../src/store/port/rest.ts'
 import * as onPostgres from '../../../src/store/postgres/verify-server.ts'
+import { NAMED } from '../../../src/store/rest/promises.ts'
 import { openWriter } from '../../../src/store/sqlite/engine/connection.ts'
 import * as onSqlite from '../../../src/store/sqlite/rest/verify.ts'
 import { processTimers } from '../../../src/timers.ts'
@@ -633,6 +634,35 @@ describe.each(engines.slice(1))('a live database', (engine) => {
       expect(faults).toEqual([])
       await Promise.all([file.drop(), target.drop()])
     }
+  })
+
+  test('is checked beyond a page of homes, and beyond a page of their rows', async () => {
+    const { ask, checkLog, end } = await lived.begin()
+    const first = `agent_id = '!1'`
+    for (const sql of [
+      'SET LOCAL session_replication_role = replica',
+      `INSERT INTO homes SELECT (jsonb_populate_record(NULL::homes, to_jsonb(h) ||
+         jsonb_build_object('agent_id', '!' || n, 'first_event', 1, 'last_event', 0))).*
+       FROM (SELECT * FROM homes LIMIT 1) h, generate_series(1, 200) AS n`,
+      `INSERT INTO log SELECT (jsonb_populate_record(NULL::log, to_jsonb(l) ||
+         jsonb_build_object('agent_id', '!1', 'n', at))).*
+       FROM (SELECT * FROM log WHERE text = 'two' AND kept LIMIT 1) l, generate_series(1, 201) AS at`,
+      `UPDATE log SET salt = NULL WHERE ${first} AND n = 201`,
+      `UPDATE log SET size = size + 1 WHERE NOT ${first} AND text = 'two'`,
+    ]) {
+      await ask(sql)
+    }
+    const faults = await checkLog()
+    await end()
+    expect(faults.map(({ fault }) => fault)).toEqual(
+      expect.arrayContaining([
+        'a text or its metadata differ from what its event committed to',
+        'a version’s sizes differ from what it holds',
+      ]),
+    )
+    const events = faults.find(({ fault }) => fault.startsWith('an event is not the one'))
+    expect(events?.count).toBe(201)
+    expect(events?.places).toHaveLength(NAMED)
   })
 
   test('is checked as of one moment, however much is changed meanwhile', async () => {
