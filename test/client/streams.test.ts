@@ -154,9 +154,13 @@ describe('a stream', () => {
   })
 
   test('of events with one that has no end is left', async () => {
-    const endless = async () =>
-      new Response(new ReadableStream({ pull: (here) => here.enqueue(Buffer.alloc(100_000, 'A')) }))
-    const home = new AgentHome({ url: opened.url, token: 'a', fetch: endless })
+    const bodies = ['A'.repeat(1_000_001)]
+    const fetching: typeof fetch = async () => {
+      const body = bodies.pop()
+      if (body === undefined) throw new TypeError('fetch failed')
+      return new Response(body)
+    }
+    const home = new AgentHome({ url: opened.url, token: 'a', fetch: fetching, retries: 0 })
     expect(await caught(take(home.watch(), 1))).toMatchObject({ code: 'answer_too_large' })
   })
 
