@@ -97,3 +97,33 @@ test('a store that does not answer fails nobody, and is asked again', async () =
   ask(200)
   await calls.flush()
 })
+
+test('the last three refused calls of an agent are remembered, newest first', () => {
+  const { calls, ask, tick } = counting()
+  const codes = ['invalid_body', 'rate_limited', 'agent_paused', 'key_scope_exceeded']
+  for (const code of codes) {
+    tick(1)
+    ask(400, 'POST', { agent: 'a', as: 'agent', code, key: code })
+    ask(409, 'POST', { agent: 'a', as: 'agent', code })
+  }
+  const refused = (code: string, ms: number) => ({
+    ...{ at: 3 * DAY_MS + ms, request: 'POST /', key: code, code },
+  })
+  expect(calls.refusalsOf('a')).toEqual([
+    refused('key_scope_exceeded', 4),
+    refused('agent_paused', 3),
+    refused('rate_limited', 2),
+  ])
+  expect(calls.refusalsOf('b')).toEqual([])
+})
+
+test('what is counted while earlier counts are stored is not stored with them, nor lost', async () => {
+  const { calls, written, ask } = counting()
+  ask(200)
+  const first = calls.flush()
+  ask(409, 'POST')
+  await first
+  expect(written.flat()).toMatchObject([{ reads: 1, conflicts: 0 }])
+  await calls.flush()
+  expect(written.flat()).toMatchObject([{ reads: 1 }, { reads: 0, conflicts: 1 }])
+})
