@@ -1,5 +1,6 @@
 /** Clients remember heads, and see what was done to a home behind its back. */
 import { DatabaseSync } from 'node:sqlite'
+import { setImmediate as turn } from 'node:timers/promises'
 import { AgentHome, HistoryChanged, type Link, TurnedBack, verifyExport } from 'agent-home-client'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { nextHash } from '../store/chained.ts'
@@ -16,7 +17,8 @@ const remembering = (head?: Link) => {
       memory.loads++
       return memory.head
     },
-    save: (next: Link) => {
+    save: async (next: Link) => {
+      await turn()
       memory.head = next
     },
   }
@@ -126,8 +128,8 @@ describe('a client that remembers', () => {
       })
     }
     await waking.check({ accept: true })
-    expect((await waking.read('moved'))?.text).toBe('two')
     expect(heads.memory.head?.hash).toBe(head.hash)
+    expect((await waking.read('moved'))?.text).toBe('two')
   })
 
   test('is told that a home was turned back', async () => {

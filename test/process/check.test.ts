@@ -1,5 +1,5 @@
 /** What each tool says of a home whose data somebody changed, and of one that was turned back. */
-import { copyFileSync, readFileSync, writeFileSync } from 'node:fs'
+import { copyFileSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { AgentHome } from 'agent-home-client'
@@ -192,6 +192,14 @@ test('heads of several homes are remembered beside each other', async () => {
       /^Unbroken since event 1: 0 events checked\./,
     )
   }
+  // A command does what it is for, and says what it cannot read.
+  const heads = join(process.env.XDG_CONFIG_HOME ?? '', 'agent-home', 'heads')
+  for (const each of readdirSync(heads)) writeFileSync(join(heads, each), '{')
+  expect(await say('read', 'plan')).toEqual({
+    code: 0,
+    said: expect.stringMatching(/^one.* is not a remembered head\. Remove it to start over\./),
+  })
+  expect((await say('check')).code).toBe(1)
 })
 
 test('what is no export with history cannot be verified', async () => {
