@@ -1,5 +1,7 @@
 /** An agent is gone with one short transaction; what is left of it is erased after that, in slices. */
+import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { ImportSource } from '../../src/store/port/transfer.ts'
 import { statement, unprepared } from '../../src/store/postgres/engine/connections.ts'
 import { type Opened, openBeside } from './opened.ts'
 
@@ -23,6 +25,17 @@ const failing = [
 
 const working = unprepared('DROP FUNCTION refuse CASCADE')
 
+const REPLACE = { onConflict: 'replace', dryRun: false } as const
+
+/** The earlier one is below all rows of the home. */
+const brought: ImportSource = {
+  async *[Symbol.asyncIterator]() {
+    const facts = { key: 'brought', id: randomUUID(), operation: 'write', by: undefined } as const
+    const rest = { createdAt: 0, updatedAt: 0, content: { text: 'x', metadata: '{}' } }
+    yield [1, 2].map((version) => ({ ...facts, ...rest, version }))
+  },
+}
+
 async function filled() {
   const { agent, operator } = await opened.fixture.agent()
   const changes = Array.from({ length: 300 }, (_, n) => ({
@@ -31,6 +44,7 @@ async function filled() {
   })) as Parameters<typeof change>[1]
   const { changeMemories: change } = opened.fixture.store()
   await change(agent, changes, 0)
+  await opened.fixture.store().importMemories(operator, brought, REPLACE, 0)
   return { agent, operator }
 }
 
@@ -40,7 +54,7 @@ const NOTHING = { memories: 0, log: 0, marks: 0 }
 
 test('nothing is left of it when that is answered', async () => {
   const { operator } = await filled()
-  expect(await leftOf(operator.agentId)).toEqual({ memories: 300, log: 300, marks: 0 })
+  expect(await leftOf(operator.agentId)).toEqual({ memories: 301, log: 302, marks: 0 })
   expect(await opened.fixture.store().eraseAgent(operator, 0)).toEqual({ outcome: 'erased' })
   expect(await leftOf(operator.agentId)).toEqual(NOTHING)
 })
@@ -50,7 +64,7 @@ test('a node that ends in between leaves what the next start erases; nobody sees
   for (const each of failing) await opened.connections.write(each)
   await expect(opened.fixture.store().eraseAgent(operator, 0)).rejects.toThrow()
   await opened.connections.write(working)
-  expect(await leftOf(operator.agentId)).toEqual({ memories: 0, log: 300, marks: 1 })
+  expect(await leftOf(operator.agentId)).toEqual({ memories: 0, log: 302, marks: 1 })
   expect(await opened.fixture.store().readMemory(agent, 'k1')).toEqual({ outcome: 'revoked' })
   expect(await opened.fixture.store().identify(operator.tokenHash)).toBeUndefined()
   await opened.fixture.restart()

@@ -105,7 +105,16 @@ describe('the agents', () => {
     const first = (await operator.get('/console')).text
     expect(namesIn(first)).toHaveLength(50)
     const [next = ''] = linksIn(first).filter((to) => to.includes('?after='))
+    const behind = async () => cellsIn((await operator.get(next)).text)[0]
     expect(namesIn((await operator.get(next)).text)).toHaveLength(1)
+    // One switch is for all, on whatever page they are.
+    for (const [status, shown] of [
+      ['paused', 'Paused'],
+      ['active', 'Active'],
+    ] as const) {
+      await operator.post('/console/pause', { status })
+      expect(await behind()).toBe(shown)
+    }
   })
 
   test('behind the last of them are none', async () => {
@@ -131,6 +140,29 @@ describe('the page of one agent', () => {
     )
     expect(tabs.match(/aria-current="true"/g)).toHaveLength(1)
     expect(insideOf(text, 'h1').map(textIn)).toEqual(['Atlas'])
+  })
+
+  test('names the five programs that called last, and says how many did', async () => {
+    const operator = await openConsole(service)
+    await write(service, operator.born.token, 'plan', 'x')
+    const call = async (name: string) => {
+      const made = await service.call('POST', '/api/agents/me/keys/named', {
+        token: operator.born.operatorToken,
+        body: { name, access: 'read' },
+      })
+      service.tick(1_000)
+      await service.call('GET', '/api/agents/me', { token: String(made.body.token) })
+    }
+    const programs = async () => {
+      const { text } = await operator.get(operator.agent)
+      return /<div id="programs".*?<\/div>/s.exec(text)?.[0] ?? ''
+    }
+    for (const name of ['one', 'two', 'three', 'four', 'five']) await call(name)
+    expect(insideOf(await programs(), 'bdi')).toEqual(['five', 'four', 'three', 'two', 'one'])
+    expect(await programs()).not.toContain('that were used')
+    await call('six')
+    expect(insideOf(await programs(), 'bdi')).toEqual(['six', 'five', 'four', 'three', 'two'])
+    expect(await programs()).toContain('All 6 that were used')
   })
 
   test('the last thirty days are drawn, and told in words', async () => {

@@ -68,12 +68,13 @@ describe.each(engines)('a memory that is gone on $name', (engine) => {
     expect(there.body.memory).toMatchObject({ text: 'one' })
   })
 
-  test('says the last of several names, one after the other', async () => {
+  test('says the last of several names, one after the other, also of one moment', async () => {
     await put('plan', 'one')
-    await rename('plan', 'b', 1)
-    await rename('b', 'plan', 2)
-    await rename('plan', 'c', 3)
-    await rename('c', 'd', 4)
+    const names = ['plan', 'b', 'plan', 'c', 'd']
+    const operations = names.slice(1).map((to, at) => ({
+      rename: { from: names[at], to, expectedVersion: at + 1 },
+    }))
+    expect((await call('POST', 'batch', { operations })).status).toBe(200)
     expect((await call('GET', 'memory?key=plan')).body.renamedTo).toBe('c')
     expect((await call('GET', 'memory?key=c')).body.renamedTo).toBe('d')
   })
