@@ -139,13 +139,14 @@ describe.each(stores)('OAuth on $name', (engine) => {
       store().noteReuse({ ...reuse, ...more }, at)
     // At once, one of them is the first.
     const soon = { expiresAt: NOON + 1 }
-    expect(await Promise.all([note(NOON, soon), note(NOON, soon)])).toEqual([true, true])
+    const notes = await Promise.all(Array.from({ length: 12 }, () => note(NOON, soon)))
+    expect(new Set(notes)).toEqual(new Set([true]))
     expect(await note(NOON + HOUR_MS - 1)).toBe(true)
     // The count lasts as long as the last of them says.
     expect(await store().findRecord(reuse.idHash, expiresAt - 1)).toBeDefined()
     const reuses = async () =>
       (await listed(operator)).flatMap(({ id, reused }) => (reused ? [{ id, ...reused }] : []))
-    expect(await reuses()).toEqual([{ id: grant.keyId, times: 3, lastAt: NOON + HOUR_MS - 1 }])
+    expect(await reuses()).toEqual([{ id: grant.keyId, times: 13, lastAt: NOON + HOUR_MS - 1 }])
     const types = async () => {
       const answer = await store().eventsAfter(operator, 2, 10)
       return answer.outcome === 'events' && answer.events.map(({ type }) => type)
@@ -157,7 +158,7 @@ describe.each(stores)('OAuth on $name', (engine) => {
     expect(await store().noteReuse({ ...reuse, grant: { ...grant, keyId: 'none' } }, NOON)).toBe(
       false,
     )
-    const endings = [1, 2, 3].map(() => store().endGrant(grant, NOON, true))
+    const endings = Array.from({ length: 12 }, () => store().endGrant(grant, NOON, true))
     await Promise.all(endings)
     expect(await note(NOON)).toBe(false)
     expect(await reuses()).toEqual([])
