@@ -632,6 +632,25 @@ test('what a list leaves out, as of a memory that is renamed meanwhile, is asked
   expect(files()).toEqual({ a: 'a' })
 })
 
+test('what is told while others are read is read in the next round', async () => {
+  const { home, directory, token, files } = await synced(opened)
+  for (const key of ['a', 'b']) await home.write(key, key, { expectedVersion: 0 })
+  const telling: typeof fetch = async (...args) => {
+    if (String(args[0]).includes('memory?key=a')) {
+      await home.write('b', 'changed', { expectedVersion: 1 })
+      rounds.changedAtHome({ key: 'b', version: 2 })
+    }
+    return fetch(...args)
+  }
+  const { rounds, close } = roundsOf({ directory, token }, telling)
+  await rounds.round()
+  rounds.changedAtHome({ key: 'a' })
+  await rounds.round()
+  await rounds.round()
+  close()
+  expect(files()).toEqual({ a: 'a', b: 'changed' })
+})
+
 describe('what is not sent in one try', () => {
   test('is merged again, with what the home has by then', async () => {
     const { home, sync, put, directory, token, files, memories } = await synced(opened)
