@@ -1,7 +1,9 @@
 /** What a writer that is tried at random does next to what it knows of a key. */
+
+import type { Change as Asked } from '../asked.ts'
 import { dice } from '../seed.ts'
 import type { Change, Read } from './operations.ts'
-import type { Asked, Recorder } from './recorder.ts'
+import type { Recorder } from './recorder.ts'
 
 export interface Knowledge {
   /** 0: nothing is there. */

@@ -1,6 +1,7 @@
 /** The versions of one key as they may have come about, laid one after the other. */
+import { answerTo, madeIn, type Payload, type Versions } from '../register.ts'
+import { isTrue } from './fits.ts'
 import type { Change, Operation } from './operations.ts'
-import { isTrue, madeBy, type Payload, type Versions } from './register.ts'
 
 export interface Line {
   readonly versions: Versions
@@ -53,7 +54,7 @@ export function openLine(seers: ReadonlyMap<number | undefined, readonly Operati
       const version = versions.length
       const notBefore = seenUntil(version - 1)
       const isSound = isTrue(versions, maker)
-      versions.push(madeBy(versions, maker)?.payload)
+      versions.push(madeIn(answerTo(versions, maker)))
       made.push(maker)
       makers.add(maker)
       from.push(Math.max(notBefore, maker.invokedAt))

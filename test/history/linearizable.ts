@@ -11,6 +11,7 @@
  * say which delete it saw: it is placed at the earliest after which everything was still going on
  * when it was sent, because what it then forces on the rest is least.
  */
+import { answerTo, current, madeIn } from '../register.ts'
 import { type Line, openLine } from './line.ts'
 import {
   type Change,
@@ -22,7 +23,6 @@ import {
   versionMade,
   versionSeen,
 } from './operations.ts'
-import { madeBy } from './register.ts'
 import { faultsTogether } from './together.ts'
 
 /** Where so much is open that this does not suffice, the history says too little. */
@@ -68,19 +68,22 @@ function makersOf(line: Line, { makers, unanswered }: Known): Change[] {
   const answered = makers.get(line.versions.length)
   if (answered) return [...answered]
   const possible = unanswered.filter((each) => !line.makers.has(each))
-  const isThere = line.versions.at(-1) !== undefined
-  const tried = new Set<string | undefined>()
+  const isThere = current(line.versions) > 0
+  const tried = new Set<string | null>()
   return possible.filter((each) => {
-    const made = madeBy(line.versions, each)
+    const made = madeIn(answerTo(line.versions, each))
     // What expects a version can make the next one alone: of those that make the same, the first.
-    if (!made || !isThere || each.expectedVersion === undefined) return made !== undefined
-    return !tried.has(made.payload) && tried.add(made.payload)
+    if (made === undefined) return false
+    if (!isThere || each.expectedVersion === undefined) return true
+    return !tried.has(made) && tried.add(made)
   })
 }
 
 /** What forbids that nothing was read where it was. */
 function misread(line: Line, { readsOfNothing }: Known, ends: readonly number[]): string[] {
-  const empty = line.versions.flatMap((payload, version) => (payload === undefined ? version : []))
+  const empty = line.versions.flatMap((payload, version) =>
+    typeof payload === 'string' ? [] : version,
+  )
   return readsOfNothing.flatMap(({ invokedAt, completedAt }) => {
     const at = empty.find((version) => invokedAt <= (ends[version] ?? Infinity))
     if (at !== undefined && completedAt >= line.seenFrom(at)) return []

@@ -1,4 +1,5 @@
 /** What was asked of a key and answered, as it is recorded. */
+import type * as asked from '../asked.ts'
 
 export interface Span {
   readonly key: string
@@ -8,65 +9,17 @@ export interface Span {
   readonly completedAt: number
 }
 
-export type Outcome =
-  | { readonly is: 'saved'; readonly version: number; readonly payload: string }
-  | { readonly is: 'deleted'; readonly version: number }
-  | {
-      readonly is: 'conflict'
-      readonly currentVersion: number
-      /** With currentVersion 0: the delete that left nothing there. */
-      readonly deletedVersion?: number | undefined
-    }
-  /** To a delete or an edit: nothing is there. */
-  | { readonly is: 'missing'; readonly deletedVersion?: number | undefined }
-  /** To an edit: the passage is there so often. */
-  | { readonly is: 'not_once'; readonly occurrences: number; readonly currentVersion: number }
-  /** To the agent: only the operator may change it. */
-  | { readonly is: 'protected' }
-  /** Answered, with the promise that nothing was changed. */
-  | { readonly is: 'refused' }
-  | { readonly is: 'unknown' }
+export type Outcome = asked.Outcome | { readonly is: 'unknown' }
 
-interface Changing extends Span {
-  readonly outcome: Outcome
-}
+type Recorded<T> = T extends asked.Asked ? T & Span & { readonly outcome: Outcome } : never
 
-export interface Write extends Changing {
-  readonly kind: 'write' | 'patch'
-  readonly expectedVersion: number
-  readonly payload: string
-}
-
-export interface Append extends Changing {
-  readonly kind: 'append'
-  /** Undefined: to whatever is there. */
-  readonly expectedVersion?: number | undefined
-  /** What is added. */
-  readonly payload: string
-}
-
-export interface Edit extends Changing {
-  readonly kind: 'edit'
-  /** Undefined: of whatever is there. */
-  readonly expectedVersion?: number | undefined
-  /** The passage that must be there once. */
-  readonly old: string
-  /** What replaces it. */
-  readonly payload: string
-}
-
-export interface Delete extends Changing {
-  readonly kind: 'delete'
-  readonly expectedVersion: number
-}
-
-export interface Restore extends Changing {
-  readonly kind: 'restore'
-  readonly expectedVersion: number
-  readonly version: number
-}
-
-export type Change = Write | Append | Edit | Delete | Restore
+export type Write = Recorded<asked.Write>
+export type Append = Recorded<asked.Append>
+export type Edit = Recorded<asked.Edit>
+export type Delete = Recorded<asked.Delete>
+export type Restore = Recorded<asked.Restore>
+export type Rename = Recorded<asked.Rename>
+export type Change = Recorded<asked.Change>
 
 export interface Read extends Span {
   readonly kind: 'read'
@@ -76,14 +29,6 @@ export interface Read extends Span {
 }
 
 export type Operation = Change | Read
-
-/** Of two keys: what is under `key` goes to `to`. What is saved is the version there. */
-export interface Rename extends Span {
-  readonly kind: 'rename'
-  readonly to: string
-  readonly expectedVersion: number
-  readonly outcome: Outcome | { readonly is: 'taken' }
-}
 
 export type Told = Operation | Rename
 

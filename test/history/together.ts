@@ -1,16 +1,20 @@
 /**
- * Keys that renames join are one object, and its operations have no place of their own: each that may
- * be next is tried. What was tried before is not tried again, and an answer fits few states, so this
+ * The definition of linearizability: each operation that may be next is tried. So it is for keys that
+ * renames join, which are one object whose operations have no place of their own. What was tried before is not tried again, and an answer fits few states, so this
  * costs little where few are under way at once.
  */
+import type { Memories } from '../register.ts'
+import { after } from './fits.ts'
 import type { Told } from './operations.ts'
-import { after, type Places } from './places.ts'
 
 const wordsOf = ({ kind, key, invokedAt, completedAt }: Told): string =>
   `the ${kind} of ${key} from ${invokedAt} to ${completedAt}`
 
 const isAnswered = ({ outcome }: Exclude<Told, { kind: 'read' }>): boolean =>
   outcome.is !== 'unknown'
+
+/** JSON has one word for what was deleted and for what is not kept. */
+const tellGone = (_: string, value: unknown) => (value === undefined ? 0 : value)
 
 const mustHappen = (told: Told): boolean => told.kind === 'read' || isAnswered(told)
 
@@ -26,9 +30,9 @@ export function faultsTogether(history: readonly Told[]): string[] {
     return left.filter(({ invokedAt }) => invokedAt <= end)
   }
 
-  function explains(left: readonly Told[], places: Places): boolean {
+  function explains(left: readonly Told[], memories: Memories): boolean {
     if (!left.some(mustHappen)) return true
-    const state = JSON.stringify([left.map((each) => all.indexOf(each)), places])
+    const state = JSON.stringify([left.map((each) => all.indexOf(each)), memories], tellGone)
     if (tried.has(state)) return false
     tried.add(state)
     const possible = next(left)
@@ -39,7 +43,7 @@ export function faultsTogether(history: readonly Told[]): string[] {
       }
     }
     return possible.some((each) => {
-      const then = after(places, each)
+      const then = after(memories, each)
       return (
         then !== undefined &&
         explains(

@@ -2,36 +2,24 @@ import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { verifyDatabase } from '../../src/store/at-rest.ts'
 import { processTimers } from '../../src/timers.ts'
+import type { Asked } from '../asked.ts'
 import { times } from '../effort.ts'
 import { engines, openService, type TestService } from '../harness.ts'
 import { proves } from '../requirements.ts'
+import { begin, birth, exportAll, profile, rotate, SLOTS, setStatus, type Who } from './model.ts'
 import {
-  begin,
-  birth,
-  exportAll,
-  profile,
-  read,
-  rotate,
-  SLOTS,
-  setStatus,
-  type Who,
-  write,
-} from './model.ts'
-import {
-  append,
-  edit,
   erase,
   events,
   list,
+  make,
+  makeAll,
   mark,
-  patch,
   protect,
+  read,
   readVersion,
-  remove,
-  renameAndLog,
-  restore,
   rollBack,
   versions,
+  type Wish,
 } from './model-changes.ts'
 
 /** A longer hunt is a larger number here. */
@@ -41,34 +29,54 @@ const HISTORIES = times(60)
 const slot = fc.constantFrom(0, 0, 0, 0, ...Array.from({ length: SLOTS }, (_, at) => at))
 const who: fc.Arbitrary<Who> = fc.constantFrom('agent', 'agent', 'operator', 'operator', 'revoked')
 const key = fc.constantFrom('plan', 'Plan', 'notes.1')
-const text = fc.constantFrom('a', 'b', '🌱', 'Крок')
+const payload = fc.constantFrom('a', 'b', '🌱', 'Крок')
 
 const passage = fc.constantFrom('a', 'b', '🌱', 'К', 'ab')
 const by = fc.constantFrom('', 'b', 'Крок', '$&')
+const version = fc.integer({ min: 1, max: 6 })
 
-const behind = fc.constantFrom(0, 0, 0, 0, 0, 1, 2, -1)
+const expectedVersion = fc.constant(0)
+const perhapsExpected = fc.constantFrom(undefined, undefined, 0)
+
+const kind = <const Kind extends string>(...kinds: Kind[]) => fc.constantFrom(...kinds)
+
+const asked: fc.Arbitrary<Asked> = fc.oneof(
+  {
+    weight: 2,
+    arbitrary: fc.record({ kind: kind('write', 'patch'), key, expectedVersion, payload }),
+  },
+  fc.record({ kind: kind('append'), key, expectedVersion: perhapsExpected, payload }),
+  fc.record({
+    ...{ kind: kind('edit'), key, expectedVersion: perhapsExpected, old: passage, payload: by },
+  }),
+  fc.record({ kind: kind('delete'), key, expectedVersion }),
+  fc.record({ kind: kind('restore'), key, expectedVersion, version }),
+  fc.record({ kind: kind('rename'), key, to: key, expectedVersion }),
+)
+
+const wish: fc.Arbitrary<Wish> = fc.record({
+  asked,
+  behind: fc.constantFrom(0, 0, 0, 0, 0, 1, 2, -1),
+})
+
+const wishes = fc.array(wish, { minLength: 2, maxLength: 4 })
 
 const commands = fc.commands(
   [
     fc.tuple(slot, fc.constantFrom('Atlas', 'Atlas', 'Atlas', 'Мрія')).map((a) => birth(...a)),
-    fc.tuple(slot, who, key, text, behind).map((a) => write(...a)),
+    ...Array.from({ length: 6 }, () => fc.tuple(slot, who, wish).map((a) => make(...a))),
+    fc.tuple(slot, who, wishes).map((a) => makeAll(...a)),
     fc.tuple(slot, who, key).map((a) => read(...a)),
     fc.tuple(slot, who).map((a) => profile(...a)),
     fc.tuple(slot, who, fc.constantFrom('active', 'active', 'paused')).map((a) => setStatus(...a)),
     fc.tuple(slot, who).map((a) => rotate(...a)),
     fc.tuple(slot, who).map((a) => exportAll(...a)),
-    fc.tuple(slot, who, key, behind).map((a) => remove(...a)),
-    fc.tuple(slot, who, key, text, behind).map((a) => patch(...a)),
-    fc.tuple(slot, who, key, text).map((a) => append(...a)),
-    fc.tuple(slot, who, key, passage, by).map((a) => edit(...a)),
-    fc.tuple(slot, who, key, fc.integer({ min: 1, max: 6 }), behind).map((a) => restore(...a)),
-    fc.tuple(slot, who, key, key).map((a) => renameAndLog(...a)),
     fc.tuple(slot, who, key, fc.constantFrom('all', 'history')).map((a) => erase(...a)),
     fc.tuple(slot, who, key, fc.boolean()).map((a) => protect(...a)),
     fc.tuple(slot).map((a) => mark(...a)),
     fc.tuple(slot, who).map((a) => rollBack(...a)),
     fc.tuple(slot, who, key).map((a) => versions(...a)),
-    fc.tuple(slot, who, key, fc.integer({ min: 1, max: 6 })).map((a) => readVersion(...a)),
+    fc.tuple(slot, who, key, version).map((a) => readVersion(...a)),
     fc.tuple(slot, who).map((a) => list(...a)),
     fc.tuple(slot, who).map((a) => events(...a)),
   ],

@@ -1,17 +1,8 @@
-/** What an agent home must do, as a few maps in memory; and commands that hold the real one to it. */
+/** What a home does with agents and their memories; and commands that hold the real one to it. */
 import type fc from 'fast-check'
 import { expect } from 'vitest'
-import { type Answer, birthBody, freshKey, memoryPath, type TestService } from '../harness.ts'
-
-export interface ModelMemory {
-  /** Undefined where it was deleted. */
-  readonly text: string | undefined
-  /** Of the delete, where it was deleted. */
-  readonly version: number
-  /** The texts of all versions that are kept; undefined of a delete. */
-  readonly past: ReadonlyMap<number, string | undefined>
-  readonly protected: boolean
-}
+import { type Answer, birthBody, freshKey, type TestService } from '../harness.ts'
+import { type Memories, textOf } from '../register.ts'
 
 interface ModelEvent {
   readonly type: string
@@ -28,8 +19,7 @@ export interface ModelAgent {
   readonly tokens: string[]
   readonly operatorToken: string
   status: 'active' | 'paused'
-  /** With what is left of those that were deleted. */
-  readonly memories: Map<string, ModelMemory>
+  memories: Memories
   readonly events: ModelEvent[]
   /** What it can be rolled back to; nothing has been erased since. */
   mark: Mark | undefined
@@ -39,7 +29,7 @@ interface Mark {
   /** Of the last event. */
   readonly id: number
   /** Of the living, by key. */
-  readonly texts: ReadonlyMap<string, string>
+  readonly texts: ReadonlyMap<string, string | undefined>
   /** How many of the model's events came before. */
   readonly events: number
 }
@@ -103,40 +93,18 @@ export function refusal(agent: ModelAgent, who: Who, operatorOnly: boolean): str
   return agent.status === 'paused' ? 'agent_paused' : undefined
 }
 
-/** What a writer must expect. */
-export const versionOf = (memory: ModelMemory | undefined): number =>
-  memory?.text === undefined ? 0 : memory.version
-
 export const living = ({ memories }: ModelAgent) =>
-  [...memories].flatMap(([key, { text, version }]) =>
-    text === undefined ? [] : [{ key, text, version }],
-  )
+  Object.entries(memories).flatMap(([key, { versions, protected: isProtected }]) => {
+    const text = textOf(versions)
+    const memory = { key, text, version: versions.length - 1 }
+    return text === undefined ? [] : [isProtected ? { ...memory, protected: true } : memory]
+  })
 
 /** By key, as lists show them. */
 export const listed = (agent: ModelAgent) =>
   living(agent)
     .toSorted((a, b) => (a.key < b.key ? -1 : 1))
-    .map((memory) =>
-      agent.memories.get(memory.key)?.protected ? { ...memory, protected: true } : memory,
-    )
-
-/** Why a change that could be made is refused. */
-export const guarded = (memory: ModelMemory | undefined, who: Who): string | undefined =>
-  memory?.protected && who === 'agent' ? 'memory_protected' : undefined
-
-/** A new version under a key, and the event that tells of it. */
-export function happen(
-  { memories, events }: ModelAgent,
-  type: string,
-  key: string,
-  { text, version }: Pick<ModelMemory, 'text' | 'version'>,
-  before: Pick<ModelMemory, 'past' | 'protected'> | undefined = memories.get(key),
-): void {
-  const past = new Map(before?.past).set(version, text)
-  const isProtected = text !== undefined && before?.protected === true
-  memories.set(key, { text, version, past, protected: isProtected })
-  events.push({ type, key, version })
-}
+    .map((memory) => expect.objectContaining(memory))
 
 export const birth = (slot: number, name: string) =>
   command(`birth slot ${slot} "${name}"`, async ({ agents }, { service, keys }) => {
@@ -153,7 +121,7 @@ export const birth = (slot: number, name: string) =>
         tokens: [String(token)],
         operatorToken: String(operatorToken),
         status: 'active',
-        memories: new Map(),
+        memories: {},
         events: [],
         mark: undefined,
       })
@@ -162,39 +130,6 @@ export const birth = (slot: number, name: string) =>
     else {
       expect(answer.status).toBe(200)
       expect([token, operatorToken]).toEqual([known.tokens[0], known.operatorToken])
-    }
-  })
-
-export const write = (slot: number, who: Who, key: string, text: string, behind: number) =>
-  act(`write ${key} "${text}" (${behind} behind)`, slot, who, async (agent, call, token) => {
-    const current = agent.memories.get(key)
-    const version = versionOf(current)
-    const expectedVersion = Math.max(0, version - behind)
-    const answer = await call('POST', memoryPath, { token, body: { key, text, expectedVersion } })
-    const refused = refusal(agent, who, false)
-    if (refused) expect(outcome(answer)).toBe(refused)
-    else if (expectedVersion !== version) {
-      const sameContent = current?.text === text
-      expect(answer.body).toMatchObject({ currentVersion: version, sameContent })
-      expect(outcome(answer)).toBe('version_conflict')
-    } else if (guarded(current, who)) {
-      expect(outcome(answer)).toBe('memory_protected')
-    } else {
-      const next = (current?.version ?? 0) + 1
-      expect(answer.body.memory).toMatchObject({ key, text, version: next })
-      happen(agent, 'write', key, { text, version: next })
-    }
-  })
-
-export const read = (slot: number, who: Who, key: string) =>
-  act(`read ${key}`, slot, who, async (agent, call, token) => {
-    const answer = await call('GET', `${memoryPath}?key=${key}`, { token })
-    const memory = living(agent).find((each) => each.key === key)
-    const refused = refusal(agent, who, false) ?? (memory ? undefined : 'memory_not_found')
-    expect(outcome(answer)).toBe(refused ?? 'ok')
-    if (!refused) expect(answer.body.memory).toMatchObject({ ...memory })
-    if (refused === 'memory_not_found') {
-      expect(answer.body.deletedVersion).toBe(agent.memories.get(key)?.version)
     }
   })
 
@@ -232,7 +167,7 @@ export const exportAll = (slot: number, who: Who) =>
     const refused = refusal(agent, who, false)
     expect(outcome(answer)).toBe(refused ?? 'ok')
     if (refused) return
-    const memories = listed(agent).map((memory) => expect.objectContaining(memory))
+    const memories = listed(agent)
     expect(answer.body).toMatchObject({ memoryCount: memories.length })
     expect(answer.body.memories).toEqual(memories)
   })

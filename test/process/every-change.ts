@@ -1,6 +1,7 @@
 /** Each way to change a memory, one after the other. */
 import { expect } from 'vitest'
-import type { Asked, Recorder } from '../history/recorder.ts'
+import type { Change as Asked } from '../asked.ts'
+import type { Recorder } from '../history/recorder.ts'
 
 const changesOf = (key: string): readonly Asked[] => [
   { kind: 'write', key, expectedVersion: 0, payload: 'a' },

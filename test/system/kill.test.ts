@@ -8,6 +8,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { setTimeout } from 'node:timers/promises'
 import { afterEach, expect, test } from 'vitest'
 import { verifyFile } from '../../src/store/sqlite/rest/verify.ts'
+import type { Change as Asked } from '../asked.ts'
 import { tell } from '../effort.ts'
 import {
   changeBoth,
@@ -20,7 +21,7 @@ import {
 import { faultsOf } from '../history/linearizable.ts'
 import { isChange, versionMade } from '../history/operations.ts'
 import { faultsOfProtections } from '../history/protections.ts'
-import { type Asked, type Recorder, recorder } from '../history/recorder.ts'
+import { type Recorder, recorder } from '../history/recorder.ts'
 import { ask } from '../http/ask.ts'
 import { birth } from '../process/calls.ts'
 import { eventsOf, faultsOfLog, halves } from '../process/log.ts'
