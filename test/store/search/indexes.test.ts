@@ -1,10 +1,12 @@
 /** Which indexes are kept, within how many bytes, and what is beside each other. */
+import { randomUUID } from 'node:crypto'
 import { setImmediate } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Identity } from '../../../src/store/port/home.ts'
+import type { Change } from '../../../src/store/port/keeping/memories.ts'
 import { HomeIndex } from '../../../src/store/search/home-index.ts'
 import { embedded } from '../../harness.ts'
-import { openFixture, type StoreFixture } from '../fixture.ts'
+import { NOON, newWrite, openFixture, type StoreFixture } from '../fixture.ts'
 import { openIndexes, sourceOf } from './indexed.ts'
 
 let fixture: StoreFixture
@@ -27,6 +29,15 @@ async function agentWithApple(): Promise<Identity> {
   await fixture.write(agent, { key: 'a', text: 'apple' })
   return agent
 }
+
+async function change(agent: Identity, ...changes: Change[]): Promise<void> {
+  const { outcome } = await fixture.store().changeMemories(agent, changes, NOON)
+  if (outcome !== 'changed') throw new Error(outcome)
+}
+
+const written =
+  (text: string) =>
+  (key: string): Change => ({ verb: 'write', ...newWrite({ key, text }) })
 
 /** Of which agents memories are read to build an index. */
 function openCounted(maxBytes?: number) {
@@ -87,21 +98,72 @@ test('a key with a prefix has an index of its own, of what it can read', async (
   close()
 })
 
-test('what fails is tried again by the next', async () => {
+test('what fails is tried again by the next, from its beginning', async () => {
   const a = await agentWithApple()
-  const source = sourceOf(fixture.store())
+  await fixture.write(a, { key: 'b', text: 'apple' })
+  const source = sourceOf(fixture.store(), 1)
   let fails = true
   const indexes = openIndexes({
     ...source,
-    readSlice(...slice) {
-      if (!fails) return source.readSlice(...slice)
+    readSlice(identity, prefix, after) {
+      if (!fails || after === '') return source.readSlice(identity, prefix, after)
       fails = false
       throw new Error('the disk is away')
     },
   })
   await expect(indexes.search(a, query)).rejects.toThrow('the disk is away')
-  expect(await indexes.search(a, query)).toMatchObject({ hits: [{ key: 'a' }] })
+  await change(a, { verb: 'delete', key: 'a', expectedVersion: 1 })
+  expect(await indexes.search(a, query)).toMatchObject({ hits: [{ key: 'b' }], next: undefined })
   indexes.close()
+})
+
+test('what changes while an index is built is in the next answer', async () => {
+  const a = await agentWithApple()
+  const source = sourceOf(fixture.store())
+  let isFirst = true
+  const indexes = openIndexes({
+    ...source,
+    async readSlice(...slice) {
+      const read = await source.readSlice(...slice)
+      if (isFirst) await fixture.write(a, { key: 'a', text: 'pear', expectedVersion: 1 })
+      isFirst = false
+      return read
+    },
+  })
+  await indexes.search(a, query)
+  expect(await indexes.search(a, { ...query, q: 'pear' })).toMatchObject({ hits: [{ key: 'a' }] })
+  indexes.close()
+})
+
+test('nothing of an old key is left behind by a rename', async () => {
+  const a = await agentWithApple()
+  const { search, built, close } = openCounted()
+  await search(a, query)
+  await change(a, { verb: 'rename', from: 'a', to: 'b', expectedVersion: 1 })
+  const found = { hits: [{ key: 'b' }], next: undefined }
+  expect(await search(a, query)).toMatchObject(found)
+  expect(built).toHaveLength(1)
+  close()
+})
+
+test('an index catches up however much has happened, without being built anew', async () => {
+  const { agent } = await fixture.agent()
+  const { search, built, close } = openCounted()
+  const keys = Array.from({ length: 150 }, (_, n) => `k${n}`)
+  await change(agent, ...keys.map(written('apple')))
+  await search(agent, query)
+  const builtBy = built.length
+  // More than is read at once, of events and of memories.
+  const append = { verb: 'append', key: 'k0', text: '.', maxBytes: 16_384 } as const
+  const appended = Array.from({ length: 1_000 }, () => ({ ...append, id: randomUUID() }))
+  await change(agent, ...appended)
+  await change(agent, ...keys.slice(80).map((key) => written('pear')(`${key}.new`)))
+  const pears = { ...query, q: 'pear', limit: 100 }
+  const found = await search(agent, pears)
+  expect(found).toMatchObject({ outcome: 'hits', next: undefined })
+  expect(found.outcome === 'hits' && found.hits).toHaveLength(70)
+  expect(built).toHaveLength(builtBy)
+  close()
 })
 
 test('large homes are built one after the other, and small ones meanwhile', async () => {

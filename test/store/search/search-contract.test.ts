@@ -203,6 +203,18 @@ describe.each(stores)('search on $name', (engine) => {
     expect(await keys(agent, { q: '"copy it" tables' })).toEqual(['b'])
   })
 
+  test('more vectors than are read at once are all found by the first search', async () => {
+    const { agent } = await fixture.agent()
+    const vectors = Array.from({ length: 129 }, (_, n) => ({
+      ...{ key: `k${n}`, version: 1, vector: Float32Array.of(1) },
+    }))
+    const writes = vectors.map(({ key }) => ({ verb: 'write' as const, ...newWrite({ key }) }))
+    await fixture.store().changeMemories(agent, writes, NOON)
+    await fixture.store().storeVectors(agent, 'm', vectors)
+    const meant = { model: 'm', vector: Float32Array.of(1) }
+    expect((await search(agent, { q: '', meant, limit: 200 })).hits).toHaveLength(129)
+  })
+
   test('a large home is indexed while others are answered', async () => {
     const [large, small] = [await fixture.agent(), await fixture.agent()]
     const changes = Array.from({ length: 1_000 }, (_, n) => {

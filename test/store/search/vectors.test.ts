@@ -23,8 +23,11 @@ test('a vector counts only beside the version that it belongs to', async () => {
   index.put(memory('a', 1))
   index.vectors.put({ key: 'a', model: 'm', version: 2, n: 7, vector })
   expect(await compared(index)).toEqual([])
-  index.put(memory('a', 2))
-  expect(await compared(index)).toEqual(['a'])
+  // It may be read again by an event of before it was indexed.
+  for (const _ of ['read', 'read again']) {
+    index.put(memory('a', 2))
+    expect(await compared(index)).toEqual(['a'])
+  }
 })
 
 test('nothing is held of a text that was replaced or deleted', () => {

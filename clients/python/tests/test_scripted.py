@@ -1,0 +1,189 @@
+"""What no home of a test has time for, or says: its answers are written here."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Iterator
+from typing import Any
+
+import httpx
+import pytest
+
+from agent_home import (
+    AgentHome,
+    AsyncAgentHome,
+    HistoryChanged,
+    HomeError,
+    Link,
+    NewVector,
+    VersionConflict,
+)
+from agent_home import core as core_module
+from agent_home.chain import follow
+
+URL: dict[str, Any] = {"url": "http://127.0.0.1:1", "token": "aha_scripted"}
+
+
+@pytest.fixture(autouse=True)
+def _no_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(core_module, "backoff", lambda *_: 0.0)
+
+
+class Stream(httpx.SyncByteStream, httpx.AsyncByteStream):
+    """Ends as a connection does that breaks."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.is_closed = False
+
+    def __iter__(self) -> Iterator[bytes]:
+        yield self.text.encode()
+        raise httpx.ReadError("broken")
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        yield self.text.encode()
+        raise httpx.ReadError("broken")
+
+    def close(self) -> None:
+        self.is_closed = True
+
+    async def aclose(self) -> None:
+        self.is_closed = True
+
+
+def said(event: int) -> str:
+    told = {"type": "export", "createdAt": "2026-11-21T12:00:00.000Z", "hash": "0" * 64}
+    data = {"id": event, "by": {"as": "agent", "via": "http"}, **told}
+    return f"id: {event}\nevent: event\ndata: {json.dumps(data)}\n\n"
+
+
+class Watched:
+    """A stream that breaks after each of these, and is refused after the last."""
+
+    def __init__(self, *texts: str) -> None:
+        self.streams = [Stream(text) for text in texts]
+        self.seen: list[str | None] = []
+
+    def __call__(self, request: httpx.Request) -> httpx.Response:
+        # Nothing of what was read is still open.
+        assert all(each.is_closed for each in self.streams[: len(self.seen)])
+        at = len(self.seen)
+        self.seen.append(request.headers.get("last-event-id"))
+        if at == len(self.streams):
+            return httpx.Response(403, json={"code": "agent_paused", "detail": "Paused."})
+        headers = {"content-type": "text/event-stream"}
+        return httpx.Response(200, headers=headers, stream=self.streams[at])
+
+
+QUIET = ": still here\n\n"
+
+
+def test_a_watch_goes_on_where_it_was_after_a_quiet_time() -> None:
+    def scripted() -> Watched:
+        # The last one is cut off within an event.
+        return Watched(said(7) + QUIET, QUIET, QUIET + said(8)[:30], said(8))
+
+    async def awaited(home: AsyncAgentHome, found: list[Any]) -> None:
+        async with home:
+            async for event in home.watch():
+                found.append(event)
+
+    ours, theirs = scripted(), scripted()
+    by_us: list[Any] = []
+    by_them: list[Any] = []
+    home = AgentHome(**URL, transport=httpx.MockTransport(ours))
+    with home, pytest.raises(HomeError, match="Paused"):
+        by_us.extend(home.watch())
+    other = AsyncAgentHome(**URL, transport=httpx.MockTransport(theirs))
+    with pytest.raises(HomeError, match="Paused"):
+        asyncio.run(awaited(other, by_them))
+    assert [event.id for event in by_us] == [7, 8]
+    assert by_them == by_us
+    assert ours.seen == theirs.seen == [None, "7", "7", "7", "8"]
+
+
+def test_more_vectors_than_a_request_takes_are_counted_together() -> None:
+    sent: list[int] = []
+
+    def answer(request: httpx.Request) -> httpx.Response:
+        vectors = json.loads(request.content)["vectors"]
+        sent.append(len(vectors))
+        told = {"stored": len(vectors) - 2, "protected": [vectors[0]["key"]]}
+        stale = [{"key": vectors[-1]["key"], "currentVersion": 2}]
+        return httpx.Response(200, json={**told, "stale": stale})
+
+    with AgentHome(**URL, transport=httpx.MockTransport(answer)) as home:
+        # The last of them is too long for the request of the others.
+        vectors = [NewVector(f"k{n}", 1, [1.0]) for n in range(205)]
+        long = NewVector("long", 1, [1.0] * 375_000)
+        stored = home.store_vectors("m", [*vectors, long])
+    assert sent == [100, 100, 5, 1]
+    assert stored.stored == 206 - 8
+    assert [each.key for each in stored.stale] == ["k99", "k199", "k204", "long"]
+    assert stored.protected == ["k0", "k100", "k200", "long"]
+
+
+def test_an_update_that_others_overtake_for_ever_gives_up(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(core_module, "_MOST_CONFLICTS", 2)
+    asked: list[str] = []
+
+    def answer(request: httpx.Request) -> httpx.Response:
+        asked.append(request.method)
+        assert len(asked) < 10
+        if request.method == "GET":
+            return httpx.Response(404, json={"code": "memory_not_found", "detail": "None."})
+        detail = {"code": "version_conflict", "detail": "Another was quicker."}
+        return httpx.Response(409, json={**detail, "currentVersion": 1})
+
+    home = AgentHome(**URL, transport=httpx.MockTransport(answer))
+    with home, pytest.raises(VersionConflict):
+        home.update("plan", lambda _: "ours")
+    assert asked == ["GET", "POST"] * 3
+
+
+def test_just_the_longest_wait_is_waited() -> None:
+    asked: list[str] = []
+
+    def answer(request: httpx.Request) -> httpx.Response:
+        asked.append(request.method)
+        told = {"code": "rate_limited", "detail": "Wait."}
+        return httpx.Response(429, headers={"retry-after": "0"}, json=told)
+
+    home = AgentHome(**URL, max_wait=0, retries=1, transport=httpx.MockTransport(answer))
+    with home, pytest.raises(HomeError, match="Wait"):
+        home.read("plan")
+    assert len(asked) == 2
+
+
+def event_after(link: Link, **facts: Any) -> dict[str, Any]:
+    event = {"id": link.id + 1, "type": "export", "createdAt": "2026-11-21T12:00:00.000Z", **facts}
+    try:
+        follow(link, event)
+    except HistoryChanged as raised:
+        return {**event, "hash": raised.remembered.hash}
+    raise AssertionError("an event without a hash follows on nothing")
+
+
+def test_a_page_that_does_not_follow_on_the_last_is_found() -> None:
+    start = Link(1, "0" * 64)
+    true, forged = event_after(start), event_after(start, by={"as": "operator"})
+    then = event_after(Link(2, true["hash"]))
+
+    def pages(first: dict[str, Any]) -> AgentHome:
+        def answer(request: httpx.Request) -> httpx.Response:
+            if request.url.params["after"] == "1":
+                begin = {"id": 1, "hash": start.hash}
+                return httpx.Response(200, json={"previous": begin, "events": [first], "next": 2})
+            link = {"id": 2, "hash": true["hash"]}
+            return httpx.Response(200, json={"previous": link, "events": [then], "next": None})
+
+        return AgentHome(**URL, transport=httpx.MockTransport(answer))
+
+    checked = pages(true).check(remembered=start)
+    assert (checked.events, checked.since, checked.head.hash) == (2, start, then["hash"])
+    with pytest.raises(HistoryChanged) as raised:
+        pages(forged).check(remembered=start)
+    assert raised.value.found == Link(2, true["hash"])
