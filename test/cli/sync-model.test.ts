@@ -166,6 +166,7 @@ class World {
     const text = this.#changed(memory?.metadata.empty ? '' : memory?.text, deed)
     this.#made.add(deed.path)
     await this.#home.write(key, text, { expectedVersion, metadata })
+    this.remember(text)
   }
 
   async do(deed: Deed): Promise<void> {
@@ -174,13 +175,11 @@ class World {
     for (const each of isTaking ? [path, to] : []) this.#taken.add(each)
     if (deed.side === 'here') this.#doHere(deed)
     else await this.#doThere(deed)
-    await this.remember()
   }
 
-  async remember(): Promise<void> {
-    for await (const { text = '' } of this.#home.list({ view: 'whole' })) {
-      for (const word of wordsIn(text)) this.#remembered.add(word)
-    }
+  /** What the home has said that it keeps. */
+  remember(text: string): void {
+    for (const word of wordsIn(text)) this.#remembered.add(word)
   }
 
   /** Held files are the sync's own memory of what it replaced, and count for nothing. */
@@ -249,11 +248,10 @@ async function sync(
   const folder = new Folder(world.directory)
   const state = openFolderState(join(world.directory, '.agent-home/state.db'))
   folder.removeParts()
-  const fetching: typeof fetch = async (...args) => {
+  const fetching: typeof fetch = async (input, init) => {
     await before()
-    await world.remember()
-    const response = await fetch(...args)
-    await world.remember()
+    const response = await fetch(input, init)
+    if (response.ok) world.remember(String(init?.body ?? ''))
     await before()
     return response
   }
@@ -304,7 +302,6 @@ test('no line that anybody wrote is lost, and both sides become the same', async
       }
       if (each.solve) world.solve()
       await sync(world, token, each)
-      await world.remember()
       expect(world.lost()).toEqual([])
     }
     let round = await sync(world, token)

@@ -40,22 +40,4 @@ describe.each(engines)('memory under concurrent writes on $name', (engine) => {
       }
     },
   )
-
-  test('writers that reconcile on conflict lose nothing', async () => {
-    const { token } = await service.birth()
-    await write(service, token, 'plan', '|')
-    const append = async (mark: string): Promise<void> => {
-      const { text, version } = await textOf(token)
-      const { status } = await write(service, token, 'plan', `${text}${mark}|`, version)
-      if (status === 409) await append(mark)
-    }
-    const marks = Array.from({ length: 8 }, (_, n) => String(n))
-    const writer = async (mark: string) => {
-      for (let n = 0; n < 10; n++) await append(mark)
-    }
-    await Promise.all(marks.map(writer))
-    const { text, version } = await textOf(token)
-    expect(version).toBe(81)
-    for (const mark of marks) expect(text.split('|').filter((m) => m === mark)).toHaveLength(10)
-  })
 })
