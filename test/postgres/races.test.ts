@@ -2,8 +2,11 @@
 import pg from 'pg'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Connections } from '../../src/store/postgres/engine/connections.ts'
+import { run } from '../../src/store/postgres/engine/run.ts'
 import { changeVerb } from '../../src/store/postgres/keeping/changes.ts'
+import { logEvents } from '../../src/store/postgres/keeping/homes.ts'
 import { writeVerb } from '../../src/store/postgres/keeping/write-memory.ts'
+import { doneBy } from '../../src/store/verbs/controls.ts'
 import { NOON, newBirth, newWrite, noLimits, type StoreFixture, tally } from '../store/fixture.ts'
 import { unbounded } from '../unbounded.ts'
 import { openBeside } from './opened.ts'
@@ -137,6 +140,58 @@ test('a token that is revoked while a write waits does not write', async () => {
   expect(answer).toEqual({ outcome: 'revoked' })
   const left = await other.query('SELECT FROM memories WHERE agent_id = $1', [agent.agentId])
   expect(left.rows).toEqual([])
+})
+
+test('a batch reads its home, and who may write there, once no other changes them', async () => {
+  const { agent } = await fixture.agent()
+  const batch = () =>
+    fixture.store().changeMemories(agent, [{ verb: 'write', ...newWrite() }], NOON)
+  const counted = 'UPDATE homes SET last_event = last_event + 1 WHERE agent_id = $1'
+  const answer = await whileUncommitted([[counted, agent.agentId]], batch)
+  expect(answer).toMatchObject({ outcome: 'changed' })
+  expect(await fixture.store().eventsAfter(agent, 1, 10)).toMatchObject({ last: 2 })
+  const revoked = 'DELETE FROM credentials WHERE agent_id = $1'
+  expect(await whileUncommitted([[revoked, agent.agentId]], batch)).toEqual({ outcome: 'revoked' })
+})
+
+test('a memory is protected as it is once no other changes it', async () => {
+  const { agent, operator } = await fixture.agent()
+  await fixture.write(agent)
+  const theirs = [
+    'UPDATE homes SET last_event = last_event + 1 WHERE agent_id = $1',
+    'UPDATE memories SET version = 2 WHERE agent_id = $1',
+  ].map((sql) => [sql, agent.agentId] as const)
+  const answer = await whileUncommitted(theirs, () =>
+    fixture.store().protectMemory(operator, 'plan', true, NOON),
+  )
+  expect(answer).toEqual({ outcome: 'done', version: 2 })
+})
+
+test('an event is numbered after that of another, also where homes are on several servers', async () => {
+  const { agent } = await fixture.agent()
+  const counted = 'UPDATE homes SET last_event = last_event + 1 WHERE agent_id = $1'
+  await whileUncommitted([[counted, agent.agentId]], () =>
+    connections.transact((ask) => run(ask, logEvents(0, true)(doneBy(agent), 'export', NOON))),
+  )
+  expect(await fixture.store().eventsAfter(agent, 1, 10)).toMatchObject({ last: 2 })
+})
+
+test('calls are counted in one order of agents, whatever order they come in', async () => {
+  const agents = [await fixture.agent(), await fixture.agent()].map(({ agent }) => agent.agentId)
+  const [last = '', first = ''] = agents.toSorted().toReversed()
+  const counted = { day: 1, reads: 1, conflicts: 0, refusals: 0, seenAt: 1 }
+  const count = () =>
+    fixture.store().countCalls([last, first].map((agentId) => ({ agentId, ...counted })))
+  await count()
+  await other.query('BEGIN')
+  await other.query('UPDATE daily_calls SET reads = 9 WHERE agent_id = $1', [first])
+  const counting = count()
+  await somebodyWaits(counting)
+  // Who waits for the first holds nothing of the last.
+  const free = 'SELECT reads FROM daily_calls WHERE agent_id = $1 FOR UPDATE NOWAIT'
+  const { rows } = await other.query(free, [last]).finally(() => other.query('COMMIT'))
+  expect(rows).toEqual([{ reads: '1' }])
+  await counting
 })
 
 test('writes that wait for their home leave connections to other homes', async () => {

@@ -159,6 +159,17 @@ test('homes whose server is down are left out, and where one keeps all homes not
   await expect(askTogether(false, ['a', 'down', 'b'], ask)).rejects.toThrow('no connection')
 })
 
+test('a search asks the server of its home as well', async () => {
+  const { agent } = await fixture.agent()
+  for (const key of ['a', 'b']) await fixture.write(agent, { key })
+  const answer = await fixture.store().searchMemories(agent, { q: 'step', prefix: '', limit: 2 })
+  expect(answer).toMatchObject({ hits: [{ key: 'a' }, { key: 'b' }] })
+  const asked = await rowsOf(`SELECT query FROM pg_stat_activity
+    WHERE application_name = 'agent-home search' AND datname = current_database()`)
+  expect(asked.length).toBeGreaterThan(0)
+  expect(asked.filter(([query]) => faultsOf(query).length > 0)).toEqual([])
+})
+
 test('calls are counted, and days forgotten, of the homes whose server is up', async () => {
   const asked: unknown[] = []
   const write: Ask = async (_, agents) => {

@@ -160,6 +160,20 @@ describe.each(stores)('vectors on $name', (engine) => {
     await fc.assert(property, { numRuns: times(60) })
   })
 
+  test('one that is stored after another moved is found by an index that knows the move', async () => {
+    const { agent } = await fixture.agent()
+    for (const key of ['a', 'b']) await fixture.write(agent, { key })
+    await store(agent, 'a', 1, at(0))
+    const moved: Change = { verb: 'rename', from: 'a', to: 'c', expectedVersion: 1 }
+    await fixture.store().changeMemories(agent, [moved], now)
+    expect(await find(agent)).toEqual([['c', 1]])
+    await store(agent, 'b', 1, at(90))
+    expect(await find(agent)).toEqual([
+      ['c', 1],
+      ['b', cosine(90)],
+    ])
+  })
+
   test('goes along with its text, and with no other', async () => {
     const { agent } = await fixture.agent()
     const change = (...changes: Change[]) => fixture.store().changeMemories(agent, changes, now)
@@ -288,6 +302,10 @@ describe.each(stores)('vectors on $name', (engine) => {
       expect(await send(2)).toEqual({ outcome: 'stored', stored: 2, stale: [] })
       expect(await bytesOf(agent)).toBe(MAX_BYTES)
     }
+    // What needs no more room is stored in a home that has too much since its limit was lowered.
+    await fixture.restart({ bytes: MAX_BYTES - 1 })
+    expect(await send(2)).toMatchObject({ outcome: 'stored', stored: 2 })
+    await fixture.restart()
   })
 
   test('a text has no room beside vectors, until they are gone', async () => {

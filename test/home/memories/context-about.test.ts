@@ -98,6 +98,28 @@ describe.each(engines)('a context about a task on $name', (engine) => {
   })
 })
 
+test('what is deleted after it was listed is left out', async () => {
+  const service = await openService(embedded)
+  const born = await service.birth()
+  const pin = { text: 'I keep the shop.', metadata: { pinned: true }, expectedVersion: 0 }
+  for (const key of ['what', 'who']) {
+    await service.call('POST', memoryPath, { token: born.token, body: { key, ...pin } })
+  }
+  const { listMemories } = service.store
+  const app = appBeside(service, {
+    async listMemories(...asked) {
+      const listed = await listMemories(...asked)
+      const path = `${memoryPath}?key=who&expectedVersion=1`
+      await service.call('DELETE', path, { token: born.token })
+      return listed
+    },
+  })
+  const answer = await ask(app, 'GET', '/api/agents/me/context', { token: born.token })
+  expect(answer.status).toBe(200)
+  expect(keysOf(answer.body.pinned)).toEqual(['what'])
+  await service.close()
+})
+
 describe('beside searches that do not end', () => {
   let service: TestService
   let born: Born

@@ -275,6 +275,7 @@ describe('the context', () => {
     for (let bytes = 2_000; bytes < 2_300; bytes++) {
       const { text, context } = await contextOf(token, bytes)
       expect(context.leftOut.pinned + context.leftOut.memories).toBeGreaterThan(200)
+      expect(context.leftOut.pinned + context.pinned.length).toBe(120)
       over.push(Buffer.byteLength(text) - bytes)
     }
     expect(Math.max(...over)).toBeLessThanOrEqual(0)

@@ -99,6 +99,16 @@ describe('vectors', () => {
     expect(messageOf(await post('search', { model: 'm', vector }), '/vector')).toBe(message)
   })
 
+  test('have as many numbers as may be, and no more', async () => {
+    await born('a')
+    for (const form of [(all: number[]) => all, (all: number[]) => base64(...all)]) {
+      const numbers = Array<number>(4_096).fill(1)
+      expect((await store('a', form(numbers))).body).toEqual({ stored: 1, stale: [] })
+      const longer = await store('a', form([...numbers, 1]))
+      expect(messageOf(longer, '/vectors/0/vector')).toBe('must have 1 to 4096 numbers')
+    }
+  })
+
   test('of a protected memory are refused, and named among others', async () => {
     await born('rule', 'a')
     await service.call('POST', '/api/agents/me/memory/protect', {

@@ -88,6 +88,17 @@ test('of many conflicts the first are named', () => {
   expect(isKept(answer, order)).toBe(false)
 })
 
+test('of many protected memories the first are named', () => {
+  const following = followImport(before, REPLACE, unbounded.home, NOW)
+  const keys = Array.from({ length: MOST_CONFLICTS + 1 }, (_, n) => `k${n}`)
+  for (const key of keys) following.meet(newest({ key }), head({ protected: true }), 10)
+  const named = keys.slice(0, MOST_CONFLICTS)
+  expect(following.answer()).toMatchObject({
+    ...{ outcome: 'imported', imported: 0, skipped: keys.length },
+    ...{ conflicts: named, protected: named },
+  })
+})
+
 test('an import that conflicts fails only where it was to', () => {
   expect(met(newest(), head()).fails).toBe(false)
 })

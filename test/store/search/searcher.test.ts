@@ -81,6 +81,19 @@ test('a search whose thread ends is unavailable, and the next finds another', as
   expect(await searcher.search(agent, query)).toMatchObject({ outcome: 'hits' })
 })
 
+test('a thread that others still wait for is not idle', async () => {
+  // It answers each when the next comes.
+  const file = { name: 'late-thread', beside: import.meta.url, workerData: undefined }
+  const late = startSearcher(file, manual.timers)
+  const first = late.search(agent, query)
+  const second = late.search(agent, query)
+  expect(await first).toMatchObject({ outcome: 'hits' })
+  expect(manual.waits()).toEqual([])
+  await late.forget(agent.agentId)
+  expect(await second).toMatchObject({ outcome: 'hits' })
+  await late.close()
+})
+
 test('a closed searcher takes no more', async () => {
   await searcher.close()
   await expect(searcher.search(agent, query)).rejects.toBeInstanceOf(StoreUnavailable)
