@@ -9,6 +9,11 @@ export interface Spoken {
   readonly stderr: string
 }
 
+/** What a command says of an answer that takes more than a second: a busy machine decides whether. */
+const SLOW_ANSWER = /^(\{"notice":")?Waiting for an answer from .*\n/gm
+
+export const withoutDelays = (said: string): string => said.replaceAll(SLOW_ANSWER, '')
+
 interface Said extends Pick<Spoken, 'stdout' | 'stderr'> {
   readonly terminal: Terminal
 }
@@ -31,7 +36,7 @@ export function terminalOf(overrides: Partial<Terminal> = {}, typed = ''): () =>
     whenStopped: () => () => {},
     ...overrides,
   }
-  return () => ({ terminal, stdout: out.join(''), stderr: err.join('') })
+  return () => ({ terminal, stdout: out.join(''), stderr: withoutDelays(err.join('')) })
 }
 
 export async function speak(

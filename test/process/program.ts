@@ -5,6 +5,7 @@ import { rmSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { expect, inject } from 'vitest'
 import type { Patience } from '../../src/http/server.ts'
+import { withoutDelays } from '../cli/spoken.ts'
 import { directoryOnDisk } from '../files.ts'
 
 const at = (path: string): string => resolve(import.meta.dirname, '../..', path)
@@ -22,7 +23,7 @@ export const programCommand = (): readonly string[] => commandOf(inject('program
 export interface Ended {
   readonly code: number | null
   readonly signal: NodeJS.Signals | null
-  /** Everything the process wrote, on both streams. */
+  /** Everything the process wrote, on both streams, but that an answer took long. */
   readonly output: string
   /** The part of it that a pipe would get. */
   readonly stdout: string
@@ -95,7 +96,7 @@ export function launch(options: Launch): Program {
     })
   }
   const ended = once(child, 'close').then(([code, signal]): Ended => {
-    return { code, signal, output, stdout }
+    return { code, signal, output: withoutDelays(output), stdout }
   })
   const launched: Program = {
     pid: child.pid ?? 0,
@@ -103,7 +104,7 @@ export function launch(options: Launch): Program {
     says: (pattern) =>
       new Promise((resolve, reject) => {
         const listen = () => {
-          const found = pattern.exec(output)
+          const found = pattern.exec(withoutDelays(output))
           if (found) resolve(found)
           return found
         }
