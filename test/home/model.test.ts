@@ -64,8 +64,8 @@ const wishes = fc.array(wish, { minLength: 2, maxLength: 4 })
 const commands = fc.commands(
   [
     fc.tuple(slot, fc.constantFrom('Atlas', 'Atlas', 'Atlas', 'Мрія')).map((a) => birth(...a)),
-    ...Array.from({ length: 6 }, () => fc.tuple(slot, who, wish).map((a) => make(...a))),
-    fc.tuple(slot, who, wishes).map((a) => makeAll(...a)),
+    ...Array.from({ length: 18 }, () => fc.tuple(slot, who, wish).map((a) => make(...a))),
+    ...Array.from({ length: 4 }, () => fc.tuple(slot, who, wishes).map((a) => makeAll(...a))),
     fc.tuple(slot, who, key).map((a) => read(...a)),
     fc.tuple(slot, who).map((a) => profile(...a)),
     fc.tuple(slot, who, fc.constantFrom('active', 'active', 'paused')).map((a) => setStatus(...a)),
@@ -105,7 +105,7 @@ describe.each(engines)('the home on $name', (engine) => {
     proves('service.memories', 'service.controls', 'replay.same', 'replay.rotated', 'keys.revoke'),
     async () => {
       const property = fc.asyncProperty(commands, (history) =>
-        fc.asyncModelRun(() => begin(service), history),
+        fc.asyncModelRun(() => begin(service), [birth(0, 'Atlas'), ...history]),
       )
       await fc.assert(property, { numRuns: HISTORIES })
       // Nothing of what was done is a fault to whoever verifies the data.

@@ -49,7 +49,7 @@ function choose({ roll, memories }: Run, turn: number): Change {
     { kind: 'append', key, payload },
     { kind: 'edit', key, old, payload },
     { kind: 'delete', key, expectedVersion },
-    { kind: 'restore', key, expectedVersion, version: restored },
+    { kind: 'restore', key, expectedVersion: current(versions), version: restored },
   ]
   return choices[roll(choices.length)] as Change
 }
