@@ -88,4 +88,12 @@ describe.skipIf(python === undefined)('the package for Python', () => {
     expect(license).toBe(ours)
     expect(await installed(directory, join(directory, wheel))).toBe('3 ABC\n')
   })
+
+  test.concurrent('is formatted, and its types are strict', async () => {
+    const { python: own, place } = await environmentOf(python ?? '', lockOf('tests'))
+    const ruff = [own, '-m', 'ruff']
+    await run(folder, [...ruff, 'check', '--no-cache', '.'])
+    await run(folder, [...ruff, 'format', '--no-cache', '--check', '.'])
+    await run(folder, [own, '-m', 'mypy', '--cache-dir', `${place}/mypy`])
+  })
 })

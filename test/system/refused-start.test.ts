@@ -8,8 +8,8 @@ import { afterAll, expect, inject, test } from 'vitest'
 import type { Finding } from '../../src/store/port/rest.ts'
 import { OLDEST, SCHEMA, schemaOf } from '../../src/store/schema.ts'
 import { at, createTemplate } from '../postgres/databases.ts'
-import { dropDatabases, freshDatabase } from './nodes.ts'
-import { cleanUp, freshDirectory, type Launch, launch, serve } from './program.ts'
+import { dropDatabases, freshDatabase } from '../process/nodes.ts'
+import { cleanUp, freshDirectory, type Launch, launch, serve } from '../process/program.ts'
 
 const made: { readonly drop: () => Promise<void> }[] = []
 afterAll(async () => {

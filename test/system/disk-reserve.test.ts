@@ -9,9 +9,9 @@ import { join } from 'node:path'
 import { afterEach, describe, expect, test } from 'vitest'
 import { birthBody, freshKey, memoryPath } from '../harness.ts'
 import { ask } from '../http/ask.ts'
-import { birth, readMemory, type Tokens } from './calls.ts'
-import { fill, lackingMounts, mountSmall, skipping, unmountAll } from './full-disk.ts'
-import { cleanUp, freshDirectory, type Server, serve } from './program.ts'
+import { birth, readMemory, type Tokens } from '../process/calls.ts'
+import { fill, lackingMounts, mountSmall, skipping, unmountAll } from '../process/full-disk.ts'
+import { cleanUp, freshDirectory, type Server, serve } from '../process/program.ts'
 
 const MIB = 1_048_576
 const RESERVE = 16 * MIB

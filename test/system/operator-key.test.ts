@@ -15,10 +15,10 @@ import { DatabaseSync } from 'node:sqlite'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { lockDatabase } from '../../src/store/sqlite/engine/hold.ts'
 import { birthBody, freshKey } from '../harness.ts'
-import { birth, type Tokens, writeMemory } from './calls.ts'
-import { dropDatabases } from './nodes.ts'
-import { onFile, onServer, places } from './places.ts'
-import { cleanUp, freshDirectory, type Launch, launch, serve } from './program.ts'
+import { birth, type Tokens, writeMemory } from '../process/calls.ts'
+import { dropDatabases } from '../process/nodes.ts'
+import { onFile, onServer, places } from '../process/places.ts'
+import { cleanUp, freshDirectory, type Launch, launch, serve } from '../process/program.ts'
 
 afterAll(async () => {
   await cleanUp()

@@ -1,9 +1,9 @@
 /** `agent-home gateway`: whoever owns the host removes what a stranger left. */
 import { afterAll, expect, test } from 'vitest'
 import { speak } from '../cli/spoken.ts'
-import { dropDatabases } from './nodes.ts'
-import { places } from './places.ts'
-import { cleanUp, type Launch, launch, serve } from './program.ts'
+import { dropDatabases } from '../process/nodes.ts'
+import { places } from '../process/places.ts'
+import { cleanUp, type Launch, launch, serve } from '../process/program.ts'
 
 afterAll(async () => {
   await cleanUp()

@@ -11,8 +11,8 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { birth, readMemory, writeMemory } from './calls.ts'
-import { cleanUp, freshDirectory, launch, type Server, serve } from './program.ts'
+import { birth, readMemory, writeMemory } from '../process/calls.ts'
+import { cleanUp, freshDirectory, launch, type Server, serve } from '../process/program.ts'
 
 afterAll(cleanUp)
 

@@ -10,10 +10,17 @@ import { chooseChange, knownFrom } from '../history/choose.ts'
 import { faultsOf } from '../history/linearizable.ts'
 import { isChange } from '../history/operations.ts'
 import { type Recorder, recorder } from '../history/recorder.ts'
-import { birth } from './calls.ts'
-import { fill, lacking, lackingMounts, mountSmall, skipping, unmountAll } from './full-disk.ts'
-import { faultsOfLog } from './log.ts'
-import { cleanUp, freshDirectory, type Launch, type Server, serve } from './program.ts'
+import { birth } from '../process/calls.ts'
+import {
+  fill,
+  lacking,
+  lackingMounts,
+  mountSmall,
+  skipping,
+  unmountAll,
+} from '../process/full-disk.ts'
+import { faultsOfLog } from '../process/log.ts'
+import { cleanUp, freshDirectory, type Launch, type Server, serve } from '../process/program.ts'
 
 const env = { WRITES_PER_MINUTE: '0', READS_PER_MINUTE: '0', DISK_RESERVE: '0' }
 
