@@ -92,6 +92,19 @@ describe('a refusal', () => {
     },
   )
 
+  test('says what is wrong with what was sent', async () => {
+    const errors = [
+      { pointer: '', message: 'must be an object' },
+      ...[1, 2, 3, 4].map((n) => ({ pointer: `/m/${n}`, message: 'must be a string' })),
+    ]
+    scripted.answer({ status: 400, body: { ...problemOf(400, 'invalid_body'), errors } })
+    expect(await caught(home.read('plan'))).toMatchObject({
+      errors,
+      message:
+        'Refused. Nothing was done. The body: must be an object. /m/1: must be a string. /m/2: must be a string. And 2 more. (invalid_body, request r1)',
+    })
+  })
+
   test('names the keys for which an import was refused', async () => {
     const conflicts = Array.from({ length: 12 }, (_, n) => `key.${n}`)
     scripted.answer({ status: 409, body: { ...problemOf(409, 'import_conflict'), conflicts } })

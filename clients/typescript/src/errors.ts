@@ -8,6 +8,17 @@ export interface Fault {
   readonly message: string
 }
 
+/** As many faults are said in a message; `errors` has all. */
+const MOST_FAULTS = 3
+
+function faultsOf(errors: readonly Fault[]): string {
+  const said = errors
+    .slice(0, MOST_FAULTS)
+    .map(({ pointer, message }) => ` ${pointer || 'The body'}: ${message}.`)
+  const more = errors.length - said.length
+  return said.join('') + (more > 0 ? ` And ${more} more.` : '')
+}
+
 /** The members of a problem (RFC 9457). */
 export interface Problem {
   readonly status: number
@@ -51,7 +62,7 @@ export class HomeError extends Error {
     const { type: _, code, status, title, detail, instance, errors = [], ...details } = problem
     const request = instance === undefined ? '' : `, request ${instance}`
     const begin = title === undefined ? '' : `${title}. `
-    super(`${begin}${detail} (${code}${request})`, { cause })
+    super(`${begin}${detail}${faultsOf(errors)} (${code}${request})`, { cause })
     this.name = new.target.name
     this.code = code
     this.status = status

@@ -39,9 +39,6 @@ const BY_STATUS: Readonly<Record<number, Exit>> = {
 const exitOf = (error: HomeError): Exit =>
   error instanceof OutcomeUnknown ? EXIT.failed : (BY_STATUS[error.status] ?? EXIT.failed)
 
-const faultsOf = ({ errors }: HomeError): string =>
-  errors.map(({ pointer, message }) => `\n  ${pointer}: ${message}`).join('')
-
 const nextOf = (error: HomeError): string =>
   error instanceof VersionConflict && error.currentVersion > 0
     ? `\nIt is at version ${error.currentVersion}: read it, merge your text with it, and repeat with --expect ${error.currentVersion}.`
@@ -60,7 +57,7 @@ export async function refusing<T>(work: Promise<T>): Promise<T> {
     return await work
   } catch (error) {
     if (!(error instanceof HomeError)) throw error
-    const message = withSeconds(error) + faultsOf(error) + nextOf(error)
+    const message = withSeconds(error) + nextOf(error)
     throw new Failure(exitOf(error), message, { cause: error, facts: factsOf(error) })
   }
 }
