@@ -142,13 +142,6 @@ const explained: readonly Explained[] = [
   },
   {
     of: 'log',
-    columns: ['event_author'],
-    on: 'postgres',
-    where: ({ row, to }) => to === row.author,
-    because: 'null means the same: the event’s is the version’s',
-  },
-  {
-    of: 'log',
     columns: ['before'],
     on: 'sqlite',
     where: ({ to }) => to === null,

@@ -33,7 +33,7 @@ const KIND = `CASE WHEN n > 0 THEN ${EVENT.type} END AS event,
 
 const LOG: Log = {
   rows: `(SELECT agent_id, n, n AS id, ${KIND}, key, memory_id, version, previous, created_at,
-      updated_at, size, text, renamed_from, content,
+      updated_at, size, text, renamed_from, content, author,
       EXISTS (SELECT 1 FROM staged_imports s WHERE s.agent_id = log.agent_id
         AND n >= s.place AND n < s.place + ${BLOCK}) AS staged
     FROM log)`,
@@ -118,6 +118,19 @@ const ownPromises: readonly Promised[] = [
     fault: 'an agent belongs to an account that is not there',
     wrong: `SELECT agent_id FROM agents
       WHERE account_id IS NOT NULL AND account_id NOT IN (SELECT id FROM accounts)`,
+  },
+  {
+    // Those of an import are the file's. A time is never before that of the version it follows.
+    fault: 'a version differs from the event that made it',
+    wrong: `SELECT l.agent_id || ' n=' || l.n FROM log l
+      LEFT JOIN log p ON p.agent_id = l.agent_id AND p.n = l.previous AND p.kept
+        AND p.version = l.version - 1
+      WHERE l.n > 0 AND CASE
+        WHEN l.event IS NOT NULL THEN l.event <> 'import'
+        WHEN l.event_author IS NOT NULL THEN true
+        WHEN l.happened_at IS NULL THEN false
+        ELSE l.operation NOT IN ('import', 'restore', 'delete') OR l.happened_at >= l.updated_at
+          OR l.updated_at <> p.updated_at END`,
   },
   {
     fault: 'a row of the log cannot be reached',

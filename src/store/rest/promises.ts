@@ -26,7 +26,8 @@ export interface Log {
   /**
    * Its rows: `agent_id`, `n`, `id` of the event, `event` (null if none), `operation` (null if the
    * row holds no version), `staged` (by an import that has not ended), `key`, `memory_id`,
-   * `version`, `previous`, `created_at`, `updated_at`, `size`, `text`, `renamed_from`, `content`.
+   * `version`, `previous`, `created_at`, `updated_at`, `size`, `text`, `renamed_from`, `content`,
+   * `author` of the version.
    */
   readonly rows: string
   /** Whether its row `l` is the one that the row `of` names as `place`. */
@@ -245,6 +246,43 @@ const ofVersions = ({ rows, at }: Log): readonly Promised[] => [
   },
 ]
 
+const ofOrigins = ({ rows, at }: Log): readonly Promised[] => [
+  {
+    // If the one between them was erased, it may have been a rename.
+    fault: 'a version is under another key than the one before it',
+    wrong: `SELECT ${row} FROM ${rows} l JOIN ${rows} p ON ${at('p', 'l', 'previous')}
+      WHERE l.operation IS NOT NULL AND p.operation IS NOT NULL AND l.version = p.version + 1
+        AND l.event <> 'import'
+        AND p.key <> CASE WHEN l.event = 'rename' THEN l.renamed_from ELSE l.key END`,
+  },
+  {
+    fault: 'a memory was not created when its first version was written',
+    wrong: `SELECT ${row} FROM ${rows} l JOIN homes h ON h.agent_id = l.agent_id
+      LEFT JOIN ${rows} p ON ${at('p', 'l', 'previous')}
+      WHERE l.event IN ('write', 'patch', 'append', 'edit') AND l.operation IS NOT NULL
+        AND l.id >= h.first_event AND (l.version = 1 OR p.operation = 'delete')
+        AND l.created_at <> l.updated_at`,
+  },
+  {
+    // A rollback may keep its versions in rows of their own, with the salted hash of its events.
+    fault: 'a version was made by no event, and none can have been pruned',
+    wrong: `SELECT l.agent_id || ' ' || l.key FROM (
+        SELECT agent_id, key, version, operation, author, content FROM ${rows} l
+        WHERE event IS NULL AND operation IS NOT NULL AND NOT staged
+        EXCEPT SELECT agent_id, key, version, event, author, content FROM ${rows} l
+        WHERE event IS NOT NULL AND operation IS NULL
+      ) AS l JOIN homes h ON h.agent_id = l.agent_id
+      WHERE h.first_event = 1
+        AND l.agent_id NOT IN (SELECT agent_id FROM ${rows} e WHERE event = 'import')`,
+  },
+  {
+    fault: 'a version of an import that has not ended is a memory’s',
+    wrong: `SELECT ${row} FROM ${rows} l JOIN ${rows} p ON ${at('p', 'l', 'previous')}
+      WHERE l.operation IS NOT NULL AND NOT l.staged AND p.staged
+      UNION ALL SELECT ${memory} FROM memories m JOIN ${rows} l ON ${at('l', 'm', 'n')} WHERE l.staged`,
+  },
+]
+
 const ofLog = ({ rows }: Log): readonly Promised[] => [
   {
     // Rows of an agent that is being erased are left for a moment.
@@ -324,6 +362,7 @@ export const promisedOf = (log: Log): readonly Promised[] => [
   ...ofMemories(log),
   ...ofEvents(log),
   ...ofVersions(log),
+  ...ofOrigins(log),
   ...ofLog(log),
   ...ofVectors,
   ...ofHomes(log),
