@@ -27,7 +27,7 @@ const version = integer({ minimum: 1 }).max(MOST_VERSIONS, `must be at most ${MO
 const instant = z.string('must be a string').transform((sent, context) => {
   const time = instantOf(sent)
   if (time !== undefined && time >= 0) return time
-  context.addIssue('must be a time such as 2026-11-21T10:00:00.000Z')
+  context.addIssue('must be a time from 1970 on, such as 2026-11-21T10:00:00.000Z')
   return z.NEVER
 })
 
