@@ -231,6 +231,22 @@ describe('a refusal', () => {
     }
   })
 
+  test('what cannot be written was not sent, and no answer of it is lost', async () => {
+    const endless: Record<string, unknown> = {}
+    endless.itself = endless
+    scripted.answer(found)
+    for (const metadata of [endless, { number: 1n }]) {
+      expect(
+        await caught(home.write('plan', 'A', { expectedVersion: 0, metadata })),
+      ).toBeInstanceOf(TypeError)
+    }
+    const idempotencyKey = 'a secret\n\u0457'
+    const refused = await caught(home.replaceOperatorKey({ idempotencyKey }))
+    expect(refused).toBeInstanceOf(TypeError)
+    expect(shown(refused)).not.toContain('a secret')
+    expect(scripted.asked).toEqual([])
+  })
+
   test('a token or an address that cannot be sent is refused without being shown', () => {
     for (const token of ['', `${TOKEN}\n`, `${TOKEN} `, `${TOKEN}\u00e9`]) {
       const error = (() => {

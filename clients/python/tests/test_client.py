@@ -259,6 +259,10 @@ def test_numbers_survive_what_python_does_with_them() -> None:
             dumps({"a": odd})
     with pytest.raises(TypeError):
         dumps({1: "a"})
+    endless: list[object] = []
+    endless.append(endless)
+    with pytest.raises(ValueError, match="contains itself"):
+        dumps(endless)
 
 
 def test_a_change_from_one_to_true_is_a_change(home: AgentHome) -> None:

@@ -135,3 +135,12 @@ def test_a_filter_finds_what_was_put(home: AgentHome) -> None:
         store.put(("values",), str(n), {"value": value})
         (found,) = store.search(("values",), filter={"value": value})
         assert found.key == str(n)
+
+
+def test_what_contains_itself_is_refused(home: AgentHome) -> None:
+    store = AgentHomeStore(home)
+    endless: dict[str, Any] = {}
+    endless["itself"] = [endless]
+    with pytest.raises(ValueError, match="contains itself"):
+        store.put(("values",), "one", {"value": endless})
+    assert store.get(("values",), "one") is None

@@ -130,6 +130,15 @@ function requireToken(token: string): string {
   throw new TypeError('token must be visible ASCII characters alone')
 }
 
+/** The platform's error would quote the value, which may be a secret. */
+function requireHeaders(headers: Readonly<Record<string, string>>): void {
+  try {
+    new Headers(headers)
+  } catch {
+    throw new TypeError('the value cannot be sent in a header')
+  }
+}
+
 export class Transport {
   readonly #address: string
   readonly #isLoopback: boolean
@@ -198,10 +207,12 @@ export class Transport {
 
   async #attempt<T>(ask: Ask<T>): Promise<Outcome<T>> {
     ask.signal?.throwIfAborted()
+    // What cannot be written was never sent: its error is the caller's own.
+    const [url, request] = [this.#urlOf(ask), this.#requestOf(ask)]
     const deadline = deadlineWith(ask.signal)
     deadline.start(ask.timeout ?? this.#timeout)
     try {
-      const response = await this.#fetch(this.#urlOf(ask), this.#requestOf(ask, deadline.signal))
+      const response = await this.#fetch(url, { ...request, signal: deadline.signal })
       ask.response?.(response)
       if (response.ok) return { kind: 'answered', value: await take(ask, response, deadline) }
       const error = await refusalIn(response, this.#token)
@@ -221,12 +232,12 @@ export class Transport {
     return `${this.#address}/api/agents${path}${search.size > 0 ? `?${search}` : ''}`
   }
 
-  #requestOf({ method = 'GET', body, upload, headers }: Ask<unknown>, signal: AbortSignal) {
+  #requestOf({ method = 'GET', body, upload, headers }: Ask<unknown>) {
     const sent = upload ?? (body && JSON.stringify(body))
+    if (headers) requireHeaders(headers)
     return {
       ...(this.#isLoopback && withoutProxy()),
       method,
-      signal,
       // A token goes to nobody else, and cookies are not ours to send.
       redirect: 'manual' as const,
       credentials: 'omit' as const,

@@ -58,8 +58,20 @@ def _string(value: str) -> str:
     return _strict.encode(value)
 
 
+#: Of a value that could be written for ever.
+ENDLESS = "the value contains itself, or is nested too deep"
+
+
 def dumps(value: object) -> str:
     """Raises TypeError and ValueError for what is no JSON."""
+    try:
+        return _written(value)
+    except RecursionError:
+        pass
+    raise ValueError(ENDLESS)
+
+
+def _written(value: object) -> str:
     if isinstance(value, str):
         return _string(value)
     if isinstance(value, Number):
@@ -69,10 +81,10 @@ def dumps(value: object) -> str:
         for name, member in value.items():
             if not isinstance(name, str):
                 raise TypeError("the names of JSON are strings")
-            members.append(f"{_string(name)}:{dumps(member)}")
+            members.append(f"{_string(name)}:{_written(member)}")
         return "{" + ",".join(members) + "}"
     if isinstance(value, list | tuple):
-        return "[" + ",".join(map(dumps, value)) + "]"
+        return "[" + ",".join(map(_written, value)) + "]"
     return _strict.encode(value)
 
 
