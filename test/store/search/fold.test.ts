@@ -8,7 +8,10 @@ import { anyText } from '../engine-words.ts'
 
 const slowly = (text: string): string => foldedCharacters(text.normalize('NFC'))
 
-const characters = Array.from({ length: 0x110000 }, (_, c) => String.fromCodePoint(c))
+/** What is not assigned folds to itself: every 61st of it is enough. */
+const characters = Array.from({ length: 0x110000 }, (_, c) => String.fromCodePoint(c)).filter(
+  (character, c) => c % 61 === 0 || /[\p{Assigned}--\p{Co}]/v.test(character),
+)
 
 test.each([
   ['by itself', ''],
@@ -61,7 +64,8 @@ test.each([
   ['before an Arabic word', '', 'الكتاب'],
 ])('every character parts words, or does not, %s', (_, before, after) => {
   // Beyond the first two planes all is looked at in one way.
-  const differing = characters.slice(0, 0x20000).filter((c) => {
+  const inThem = characters.filter((c) => (c.codePointAt(0) ?? 0) < 0x20000)
+  const differing = inThem.filter((c) => {
     const text = before + c + after
     return quickly(text)?.join(' ') !== thoroughly(text)?.join(' ')
   })
