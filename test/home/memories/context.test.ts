@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { roomOf } from '../../../src/home/context-room.ts'
 import { hashToken } from '../../../src/pipeline/tokens.ts'
 import { embedded, openService, type TestService, write } from '../../harness.ts'
 import { expectProblem, pointersOf } from '../../problem.ts'
@@ -53,6 +54,13 @@ const sizeOf = (value: unknown): number => Buffer.byteLength(JSON.stringify(valu
 
 /** Of the numbers in `leftOut`, for which room is kept before they are known. */
 const SLACK = 8
+
+test('what takes the room to its last byte has room, and one byte more has none', () => {
+  const item = 'x'.repeat(9)
+  const [exact, short] = [roomOf(10), roomOf(9)]
+  expect([exact.take(item), exact.left()]).toEqual([true, 0])
+  expect([short.take(item), short.left()]).toEqual([false, 9])
+})
 
 describe('the context', () => {
   let service: TestService
@@ -184,6 +192,21 @@ describe('the context', () => {
       writes: { limit: 6_000, left: 6_000 },
     })
     await open.close()
+  })
+
+  test('of a limit that was lowered since, nothing is left', async () => {
+    const database = await embedded.fresh()
+    const fresh = async () => ({ ...database, drop: async () => {} })
+    const before = await openService({ ...embedded, fresh })
+    const { token } = await before.birth()
+    for (const key of ['a', 'b']) await write(before, token, key, 'text')
+    await before.close()
+    const lowered = { MEMORIES_PER_AGENT: '1' }
+    const after = await openService({ ...embedded, fresh: async () => database }, lowered)
+    expect((await after.call('GET', path, { token })).body.limits).toMatchObject({
+      memories: { limit: 1, left: 0 },
+    })
+    await after.close()
   })
 
   test('the largest profile fits: whole unless less is asked for, and then without purpose', async () => {
