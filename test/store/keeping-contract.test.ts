@@ -245,7 +245,14 @@ describe.each(stores)('keeping on $name', (engine) => {
     expect(await seen()).toMatchObject({ memories: [{ key: 'mine', lastVersion: 2 }] })
     await fixture.store().eraseMemory(operator, 'mine', [2], NOON + 6)
     expect(await seen()).toMatchObject({ memories: [] })
-    expect(await deleted(undefined, 9, 'mine')).toMatchObject({ memories: [{ lastVersion: 1 }] })
+    await change(agent, ...comingAndGoing('mine.too'))
+    expect(await seen()).toMatchObject({ memories: [{ key: 'mine.too', lastVersion: 1 }] })
+    expect(await deleted(undefined, 9, 'mine')).toMatchObject({
+      memories: [
+        { key: 'mine', lastVersion: 1 },
+        { key: 'mine.too', lastVersion: 1 },
+      ],
+    })
   })
 
   test('an edit replaces the passage that is there once, and nothing else', async () => {

@@ -221,6 +221,15 @@ describe('deleting', () => {
     expect(await operator.stored(key)).toMatchObject({ text: 'one', version: 3 })
   })
 
+  test('is not taken back where the memory was written again meanwhile', async () => {
+    const key = await memory('one')
+    await remove(key, 1)
+    await write(service, operator.born.token, key, 'anew')
+    const undo = await operator.post(`${operator.agent}/memories/undo`, { [`memory.${key}`]: '1' })
+    expect(undo.status).toBe(409)
+    expect(await operator.stored(key)).toMatchObject({ text: 'anew' })
+  })
+
   test('of what never was is refused', async () => {
     const { status, text } = await remove('none', 1)
     expect([status, textIn(text).includes('“none” no longer exists.')]).toEqual([409, true])

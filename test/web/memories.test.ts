@@ -1,6 +1,9 @@
 /** The list of an agent's memories: looked through, sorted, filtered, and page by page both ways. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { hashToken } from '../../src/pipeline/tokens.ts'
+import type { Change } from '../../src/store/port/keeping/memories.ts'
 import { embedded, inGroups, memoryPath, openService, type TestService, write } from '../harness.ts'
+import { newWrite } from '../store/fixture.ts'
 import { escaped, fieldsIn, insideOf, linksIn, scriptsIn, textIn } from './markup.ts'
 import { type Operator, openConsole } from './operator.ts'
 
@@ -336,4 +339,23 @@ test('what was deleted is listed with who deleted it, and brought back', async (
   const back = await who.post(`${who.agent}/memories/undo`, fieldsIn(row))
   expect(back.headers.get('location')).toBe(`${who.agent}/memory?key=gone.a`)
   expect(keysIn(await page('', who))).toEqual(['gone.a'])
+})
+
+test('of what was deleted the next page goes on after the last of the one before', async () => {
+  const who = await openConsole(service)
+  const agent = await service.store.identify(hashToken(who.born.token))
+  if (!agent) throw new Error('the token opens nothing')
+  const keys = Array.from({ length: 26 }, (_, n) => `gone.${String(n).padStart(2, '0')}`)
+  const changes = keys.flatMap((key): Change[] => [
+    { verb: 'write', ...newWrite({ key }) },
+    { verb: 'delete', key, expectedVersion: 1 },
+  ])
+  await service.store.changeMemories(agent, changes, service.now())
+  const deletedIn = (text: string) =>
+    insideOf(insideOf(text, 'main').join(), 'li').flatMap((row) => linksIn(row).map(queryOf))
+  const first = await who.get(`${who.agent}/memories/deleted`)
+  const [next = ''] = pagesIn(first.text)
+  expect(next).toBe(`${who.agent}/memories/deleted?after=gone.24`)
+  expect(deletedIn(first.text)).toEqual(keys.slice(0, 25).map((key) => `?key=${key}`))
+  expect(deletedIn((await who.get(next)).text)).toEqual(['?key=gone.25'])
 })
