@@ -249,6 +249,38 @@ describe.each(stores)('rollback on $name', (engine) => {
     expect(await contents(agent)).toEqual(then)
   })
 
+  test('a memory that took the place of one that had moved, and moved too, is another', async () => {
+    const { agent, operator } = await fixture.agent()
+    await fixture.write(agent, { key: 'a', text: 'old' })
+    const [then, to] = [await contents(agent), await lastEvent(agent)]
+    const move = (name: string, expectedVersion: number): Change => ({
+      ...{ verb: 'rename', from: 'a', to: name, expectedVersion },
+    })
+    await fixture.write(agent, { key: 'a', text: 'later', expectedVersion: 1 })
+    await fixture.store().changeMemories(agent, [move('b', 2)], ++now)
+    // The version of the first change is gone: the one before it is looked for under the key of now.
+    await fixture.store().eraseMemory(operator, 'b', [2], ++now)
+    await fixture.write(agent, { key: 'a', text: 'new' })
+    await fixture.store().changeMemories(agent, [move('c', await versionOf(agent, 'a'))], ++now)
+    expect(await contents(agent)).toEqual({ b: 'later {}', c: 'new {}' })
+    expect(await rollBack(operator, to)).toMatchObject({ restored: 1, deleted: 2, skipped: [] })
+    expect(await contents(agent)).toEqual(then)
+  })
+
+  test('what was erased does not get the text of what was moved to its key', async () => {
+    const { agent, operator } = await fixture.agent()
+    await fixture.write(agent, { key: 'a', text: 'of a' })
+    await fixture.write(agent, { key: 'b', text: 'of b' })
+    const to = await lastEvent(agent)
+    const change = (each: Change) => fixture.store().changeMemories(agent, [each], ++now)
+    await change({ verb: 'delete', key: 'b', expectedVersion: 1 })
+    await fixture.store().eraseMemory(operator, 'b', 'all', ++now)
+    await change({ verb: 'rename', from: 'a', to: 'b', expectedVersion: 1 })
+    expect(await contents(agent)).toEqual({ b: 'of a {}' })
+    expect(await rollBack(operator, to)).toMatchObject({ restored: 1, skipped: ['b'] })
+    expect(await contents(agent)).toEqual({ a: 'of a {}', b: 'of a {}' })
+  })
+
   test('a version that was erased is not mistaken for an older one', async () => {
     const { agent, operator } = await fixture.agent()
     const { store, write } = fixture
