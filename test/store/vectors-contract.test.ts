@@ -308,6 +308,17 @@ describe.each(stores)('vectors on $name', (engine) => {
     await fixture.restart()
   })
 
+  test('a vector has no room beside those of an earlier request', async () => {
+    const { agent } = await fixture.agent()
+    for (const key of ['a', 'b']) await fixture.write(agent, { key, text: 'x' })
+    const vector = new Float32Array(200).fill(Math.sqrt(1 / 200))
+    const send = (key: string) =>
+      fixture.store().storeVectors(agent, 'm', [{ key, version: 1, vector }])
+    expect(await send('a')).toMatchObject({ outcome: 'stored', stored: 1 })
+    expect(await send('b')).toEqual({ outcome: 'over_quota' })
+    expect(await send('a')).toMatchObject({ outcome: 'stored', stored: 1 })
+  })
+
   test('a text has no room beside vectors, until they are gone', async () => {
     const { agent } = await fixture.agent()
     await fixture.write(agent, { key: 'a', text: 'a' })

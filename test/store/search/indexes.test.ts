@@ -166,6 +166,23 @@ test('an index catches up however much has happened, without being built anew', 
   close()
 })
 
+test('an index of an empty home finds what its first events told of, though they are gone', async () => {
+  await using few = await openFixture(embedded, { events: 64 })
+  const { agent } = await few.agent()
+  const indexes = openIndexes(sourceOf(few.store()))
+  expect(await indexes.search(agent, query)).toMatchObject({ hits: [] })
+  await few.write(agent, { key: 'first', text: 'apple' })
+  // Of few memories: where many have changed, an index is built anew for that alone.
+  const append = { verb: 'append', key: 'log', text: '.', maxBytes: 16_384 } as const
+  const appended = Array.from({ length: 140 }, () => ({ ...append, id: randomUUID() }))
+  expect(await few.store().changeMemories(agent, appended, NOON)).toMatchObject({
+    outcome: 'changed',
+  })
+  expect(await few.store().eventsAfter(agent, 0, 1)).toMatchObject({ missed: true })
+  expect(await indexes.search(agent, query)).toMatchObject({ hits: [{ key: 'first' }] })
+  indexes.close()
+})
+
 test('large homes are built one after the other, and small ones meanwhile', async () => {
   const [first, second, small] = [
     await agentWithApple(),

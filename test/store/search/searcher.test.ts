@@ -79,6 +79,8 @@ test('a search whose thread ends is unavailable, and the next finds another', as
   await thread.terminate()
   await lost
   expect(await searcher.search(agent, query)).toMatchObject({ outcome: 'hits' })
+  // Nobody waits for the lost answer any more: the thread is idle, and is replaced in time.
+  expect(manual.waits()).toEqual([IDLE_MS])
 })
 
 test('a thread that others still wait for is not idle', async () => {
