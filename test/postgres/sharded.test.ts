@@ -183,6 +183,17 @@ test('calls are counted, and days forgotten, of the homes whose server is up', a
   expect(asked).toEqual([['up'], ['up']])
 })
 
+test('events of what is no version are chained one after the other', async () => {
+  const { agent, operator } = await fixture.agent()
+  for (const key of ['a', 'b']) {
+    await fixture.write(agent, { key })
+    const answer = await fixture.store().protectMemory(operator, key, true, NOON)
+    expect(answer).toMatchObject({ outcome: 'done' })
+  }
+  const { faults } = await verifyServer(url, processTimers)
+  expect(faults.filter(({ fault }) => fault.includes('chain'))).toEqual([])
+})
+
 test('the reference to accounts, which are elsewhere, is not missed', async () => {
   const missing = 'the schema is not the one that this program makes'
   await client.query('ALTER TABLE agents DROP CONSTRAINT agents_account_id_fkey')

@@ -690,6 +690,29 @@ describe.each(engines.slice(1))('a live database', (engine) => {
     expect(events?.places).toHaveLength(NAMED)
   })
 
+  test('is checked from what an import brought to its first home', async () => {
+    const { ask, checkLog, end } = await lived.begin()
+    for (const sql of [
+      'SET LOCAL session_replication_role = replica',
+      'DELETE FROM homes WHERE agent_id NOT IN (SELECT agent_id FROM log WHERE n < 0)',
+      'UPDATE log SET size = size + 1 WHERE n < 0 AND kept',
+    ]) {
+      await ask(sql)
+    }
+    const faults = await checkLog()
+    await end()
+    expect(faults).toMatchObject([{ fault: 'a version’s sizes differ from what it holds' }])
+  })
+
+  test('of which a part cannot be read is checked in all else', async () => {
+    const found = await sentences(
+      await lived.damaged(`ALTER TABLE vectors DROP COLUMN vector;
+        UPDATE homes SET history = history + 1`),
+    )
+    expect(found).toContain('the data cannot be read')
+    expect(found).toContainEqual(expect.stringContaining('bytes of earlier versions'))
+  })
+
   test('is checked as of one moment, however much is changed meanwhile', async () => {
     const client = new pg.Client({ connectionString: lived.place })
     await client.connect()
