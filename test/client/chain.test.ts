@@ -127,6 +127,7 @@ describe('a client that remembers', () => {
         found: { id: 5, hash: head.hash },
       })
     }
+    await home.check({ accept: true, remembered: { id: 99, hash: '0'.repeat(64) } })
     await waking.check({ accept: true })
     expect(heads.memory.head?.hash).toBe(head.hash)
     expect((await waking.read('moved'))?.text).toBe('two')

@@ -129,6 +129,16 @@ describe('a refusal', () => {
     await own.close()
   })
 
+  test('is not waited out for who gave up before the wait', { timeout: 20_000 }, async () => {
+    const controller = new AbortController()
+    const reason = new Error('enough')
+    const { own, asking } = await openOne({ onRetry: () => controller.abort(reason) })
+    own.answer(busy(429, 'rate_limited', 60), found)
+    expect(await caught(asking.read('plan', { signal: controller.signal }))).toBe(reason)
+    expect(own.asked).toHaveLength(1)
+    await own.close()
+  })
+
   test.each([
     [429, 'rate_limited'],
     [503, 'overloaded'],

@@ -17,6 +17,7 @@ from agent_home import (
     HomeError,
     Link,
     NewVector,
+    OutcomeUnknown,
     VersionConflict,
 )
 from agent_home import core as core_module
@@ -142,6 +143,52 @@ def test_an_update_that_others_overtake_for_ever_gives_up(
     with home, pytest.raises(VersionConflict):
         home.update("plan", lambda _: "ours")
     assert asked == ["GET", "POST"] * 3
+
+
+def test_a_lost_change_stays_unknown_where_the_look_for_it_is_refused() -> None:
+    asked: list[str] = []
+
+    def answer(request: httpx.Request) -> httpx.Response:
+        asked.append(request.method)
+        if len(asked) == 1:
+            raise httpx.ReadError("lost")
+        if request.method == "DELETE":
+            told = {"code": "version_conflict", "detail": "Another is there.", "currentVersion": 2}
+            return httpx.Response(409, json=told)
+        return httpx.Response(401, json={"code": "invalid_token", "detail": "Revoked."})
+
+    home = AgentHome(**URL, transport=httpx.MockTransport(answer))
+    with home, pytest.raises(OutcomeUnknown) as raised:
+        home.delete("plan", expected_version=1)
+    assert isinstance(raised.value.__cause__, VersionConflict)
+    assert asked == ["DELETE", "DELETE", "GET"]
+
+
+def test_two_first_calls_at_once_check_the_history_once() -> None:
+    done: list[str] = []
+
+    class Remembered:
+        async def load(self) -> None:
+            done.append("load")
+            await asyncio.sleep(0)  # the other one's turn
+
+        async def save(self, head: Link, /) -> None:
+            done.append(f"save {head.id}")
+
+    def answer(request: httpx.Request) -> httpx.Response:
+        if request.url.path.endswith("/head"):
+            told = {"head": {"id": 7, "hash": "0" * 64, "createdAt": None}, "statement": "s"}
+            return httpx.Response(200, json=told)
+        done.append("read")
+        return httpx.Response(404, json={"code": "memory_not_found", "detail": "None."})
+
+    async def both() -> None:
+        transport = httpx.MockTransport(answer)
+        async with AsyncAgentHome(**URL, heads=Remembered(), transport=transport) as home:
+            await asyncio.gather(home.read("a"), home.read("b"))
+
+    asyncio.run(both())
+    assert done == ["load", "save 7", "read", "read"]
 
 
 def test_just_the_longest_wait_is_waited() -> None:
