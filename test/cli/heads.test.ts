@@ -1,8 +1,12 @@
 /** What a command remembers of its home waits for nobody. */
+import { mkdirSync, readdirSync, rmSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { expect, test } from 'vitest'
+import { join } from 'node:path'
+import { expect, test, vi } from 'vitest'
 import { checkOnce } from '../../src/cli/remote/at-home.ts'
+import { headsFor } from '../../src/cli/remote/heads.ts'
+import { freshFolder, removeFolders } from './sync.ts'
 
 test('a home that is away is asked once for its head', async () => {
   let asked = 0
@@ -16,4 +20,21 @@ test('a home that is away is asked once for its head', async () => {
   await expect(checkOnce(connection)).rejects.toMatchObject({ status: 503 })
   expect(asked).toBe(1)
   server.close()
+})
+
+test('a head that cannot be read is not taken for none', async () => {
+  const directory = freshFolder()
+  vi.stubEnv('XDG_CONFIG_HOME', directory)
+  const heads = headsFor({ url: 'http://127.0.0.1:1', token: 't' })
+  expect(heads.load()).toBeUndefined()
+  const head = { id: 7, hash: '0'.repeat(64) }
+  await heads.save(head)
+  expect(heads.load()).toEqual(head)
+  const kept = join(directory, 'agent-home/heads')
+  const [name = ''] = readdirSync(kept)
+  rmSync(join(kept, name))
+  mkdirSync(join(kept, name))
+  expect(() => heads.load()).toThrow('EISDIR')
+  vi.unstubAllEnvs()
+  removeFolders()
 })

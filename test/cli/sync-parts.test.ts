@@ -178,6 +178,24 @@ describe('files that would be one', () => {
   })
 })
 
+test('a merge that arrived without being recorded is received, and not overwritten', () => {
+  const sent = { text: 'merge', from: 'mine' }
+  const action = plan({
+    disk: {
+      files: new Map([['a', 'mine']]),
+      unfit: new Map(),
+      besides: new Set(),
+      standing: [{ path: 'a' }],
+    },
+    memories: new Map([['a', { version: 2, metadata: {}, text: 'merge' }]]),
+    state: new Map([['a', { path: 'a', version: 0, text: 'old', sent }]]),
+    paths: pathsUnder(''),
+    folding: LINUX,
+    readOnly: false,
+  })
+  expect(action).toMatchObject([{ does: 'receive', version: 2, text: 'merge', expected: 'mine' }])
+})
+
 test('a home with an earlier version of anything was turned back', () => {
   const state = new Map<string, Common>([['a', { path: 'a', version: 3, text: 'a' }]])
   const at = (version: number) => new Map<string, Remembered>([['a', { version, metadata: {} }]])

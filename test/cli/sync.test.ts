@@ -711,6 +711,31 @@ test('more than a transaction and more than a few requests hold are received in 
   expect(Object.keys(files())).toHaveLength(202)
 })
 
+test('a home that has no room for a first batch is still sent the deletes of the second', async () => {
+  const { sync, put, directory, token, memories } = await synced(opened)
+  put('old', 'old')
+  await sync()
+  put('old', undefined)
+  for (let n = 0; n < 101; n++) put(`f${n}`, `${n}`)
+  const batches: string[][] = []
+  const full: typeof fetch = async (...args) => {
+    if (!String(args[0]).endsWith('/batch')) return fetch(...args)
+    const { operations } = JSON.parse(String(args[1]?.body)) as { operations: object[] }
+    batches.push(operations.flatMap((each) => Object.keys(each)))
+    if (batches.length > 1) return fetch(...args)
+    const reason = { code: 'memory_quota_reached', detail: 'No room.' }
+    const conflicts = operations.map((_, operation) => ({ operation, ...reason }))
+    const body = { status: 409, code: 'batch_conflict', detail: 'Nothing was done.', conflicts }
+    return Response.json(body, { status: 409 })
+  }
+  const { rounds, told, close } = roundsOf({ directory, token }, full)
+  const { open, lacksRoom } = await rounds.round()
+  close()
+  expect(batches).toEqual([Array(100).fill('write'), ['delete']])
+  expect([open.length, lacksRoom, told]).toEqual([101, true, ['deleted old']])
+  expect(await memories()).toEqual({})
+})
+
 test('what is recorded as done is on the disk by then, its name and its directories too', async () => {
   const { home, directory, token } = await synced(opened)
   await home.write('d..a', 'a', { expectedVersion: 0 })
