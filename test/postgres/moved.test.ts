@@ -1,6 +1,7 @@
 /** A move is all or nothing: what arrives otherwise than it left is not taken. */
 import { DatabaseSync } from 'node:sqlite'
 import { expect, inject, test } from 'vitest'
+import { verifyDatabase } from '../../src/store/at-rest.ts'
 import type { Moved } from '../../src/store/move/digests.ts'
 import { move } from '../../src/store/move/move.ts'
 import { openStore } from '../../src/store/open.ts'
@@ -13,7 +14,8 @@ import {
 import { hostsOf } from '../../src/store/postgres/engine/hosts.ts'
 import { processTimers } from '../../src/timers.ts'
 import { embedded } from '../harness.ts'
-import { NOON, openFixture } from '../store/fixture.ts'
+import { NOON, openFixture, type StoreFixture } from '../store/fixture.ts'
+import { kept, REPLACE, sourceOf } from '../store/import-work.ts'
 import { unbounded } from '../unbounded.ts'
 import { cloneDatabase } from './databases.ts'
 
@@ -96,4 +98,36 @@ test('more rows than are fetched at once go over, and back only as they are', as
   const odder = move(again.url, target.url, NOON, processTimers, () => {})
   await expect(odder).rejects.toThrow('a table that this program cannot move: other.')
   await Promise.all([source, back, again, target].map(({ drop }) => drop()))
+})
+
+test('what an import brought whose oldest version is gone leaves room to the next import', async () => {
+  const [source, back] = await Promise.all([
+    cloneDatabase(inject('postgresUrl'), inject('postgresTemplate')),
+    embedded.fresh(),
+  ])
+  const onServer = await openFixture({ name: 'postgres', fresh: async () => ({ ...source }) })
+  const { agent, operator } = await onServer.agent()
+  const versions = ['one', 'two', 'three'].map((text, at) => kept('a', at + 1, text))
+  const brought = { outcome: 'imported', imported: 1 }
+  const bring = (fixture: StoreFixture, key: string) => {
+    const all = sourceOf(() => versions.map((each) => ({ ...each, key })))
+    return fixture.store().importMemories(operator, all, REPLACE, NOON)
+  }
+  expect(await bring(onServer, 'a')).toMatchObject(brought)
+  await onServer.store().eraseMemory(operator, 'a', [1], NOON)
+  await onServer.write(agent, { key: 'a', text: 'four', expectedVersion: 3 })
+  // By a clock that went back: the version has another time than its event.
+  const order = { to: 2, prefix: '', dryRun: false }
+  expect(await onServer.store().rollBack(operator, order, NOON - 99)).toMatchObject({ restored: 1 })
+  await onServer.store().close()
+  await move(source.url, back.url, NOON, processTimers, () => {})
+
+  const inFile = await openFixture({ ...embedded, fresh: async () => back })
+  expect(await bring(inFile, 'b')).toMatchObject(brought)
+  expect(await inFile.store().readMemory(agent, 'a')).toMatchObject({ memory: { text: 'three' } })
+  expect(await inFile.store().readVersion(agent, 'a', 2)).toMatchObject({ memory: { text: 'two' } })
+  await inFile.store().close()
+  const file = back.url.replace('sqlite:', '')
+  expect((await verifyDatabase(file, processTimers, () => {})).faults).toEqual([])
+  await Promise.all([source.drop(), back.drop()])
 })

@@ -72,8 +72,12 @@ const ownPromises: readonly Promised[] = [
   },
   {
     fault: 'a version is none that its event made, or is numbered as an event and is none',
+    // A version that is other than its event has the event's number where both came from a server.
     wrong: `SELECT l.agent_id || ' n=' || l.n FROM log l JOIN homes h ON h.agent_id = l.agent_id
-      WHERE l.event <> l.operation OR (l.event IS NULL AND l.id >= h.first_event)`,
+      WHERE l.event <> l.operation OR (l.event IS NULL AND l.id >= h.first_event AND NOT EXISTS (
+        SELECT 1 FROM log_index i JOIN log e ON e.n = i.n
+        WHERE i.agent_id = l.agent_id AND i.id = l.id AND e.operation IS NULL
+          AND (e.key, e.version) = (l.key, l.version)))`,
   },
   {
     fault: 'a row that holds no version has something of one',
