@@ -58,17 +58,21 @@ def _string(value: str) -> str:
     return _strict.encode(value)
 
 
-#: Of a value that could be written for ever.
-ENDLESS = "the value contains itself, or is nested too deep"
+T = TypeVar("T")
+
+
+def bounded(work: Callable[[Any], T], value: object) -> T:
+    """Raises ValueError for a value that recursive work does not come to the end of."""
+    try:
+        return work(value)
+    except RecursionError:
+        pass
+    raise ValueError("the value contains itself, or is nested too deep")
 
 
 def dumps(value: object) -> str:
     """Raises TypeError and ValueError for what is no JSON."""
-    try:
-        return _written(value)
-    except RecursionError:
-        pass
-    raise ValueError(ENDLESS)
+    return bounded(_written, value)
 
 
 def _written(value: object) -> str:
@@ -108,7 +112,6 @@ def sent(value: object) -> dict[str, Any]:
     return {name: member for name, member in found if member is not None}
 
 
-T = TypeVar("T")
 _Decode = Callable[[Any], Any]
 
 

@@ -10,7 +10,7 @@ from enum import Enum
 from typing import Any
 from uuid import UUID
 
-from ..exact import ENDLESS
+from ..exact import bounded
 
 
 def plain(value: Any) -> Any:
@@ -19,11 +19,7 @@ def plain(value: Any) -> Any:
     NaN and infinity are null. Raises TypeError for anything else that is no JSON, and ValueError
     for what contains itself.
     """
-    try:
-        return _plain(value)
-    except RecursionError:
-        pass
-    raise ValueError(ENDLESS)
+    return bounded(_plain, value)
 
 
 def _plain(value: Any) -> Any:
