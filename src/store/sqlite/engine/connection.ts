@@ -74,6 +74,15 @@ export function mapped(db: DatabaseSync): DatabaseSync {
   return db
 }
 
+/** Closes the connection afterwards, also where the work fails. */
+export function using<T>(db: DatabaseSync, work: (db: DatabaseSync) => T): T {
+  try {
+    return work(db)
+  } finally {
+    db.close()
+  }
+}
+
 export const openReader = (path: string): DatabaseSync =>
   new DatabaseSync(path, { readOnly: true, timeout: BUSY_TIMEOUT_MS })
 

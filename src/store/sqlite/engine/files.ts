@@ -125,9 +125,11 @@ export function refuseUnusable(path: string): void {
   if (isLink(path)) refuseTarget(path)
 }
 
+/** That nothing is there is no error. */
 const isLoop = (link: string): boolean => {
   try {
-    return statSync(link, { throwIfNoEntry: false }) !== undefined
+    statSync(link, { throwIfNoEntry: false })
+    return false
   } catch {
     return true
   }

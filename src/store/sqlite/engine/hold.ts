@@ -13,7 +13,7 @@ import { eraseLeft } from '../erase-agent.ts'
 import { migrate, refuseForeign, versionsOf } from '../schema/migrations.ts'
 import { giveUpAhead } from '../transfer/ahead.ts'
 import { prepareUpkeep } from './checkpoint.ts'
-import { openReader, openWriter, transact } from './connection.ts'
+import { openReader, openWriter, transact, using } from './connection.ts'
 
 export class DatabaseHeld extends StoreRefused {
   readonly path: string
@@ -140,12 +140,7 @@ function openLocked(path: string, now: number, timers: Timers, progress: Progres
 /** Read first: a connection that writes changes the mode of the file. */
 function refuseForeignFile(path: string): void {
   if (!existsSync(path)) return
-  const db = openReader(path)
-  try {
-    refuseForeign(db, path)
-  } finally {
-    db.close()
-  }
+  using(openReader(path), (db) => refuseForeign(db, path))
 }
 
 /** Throws StoreRefused: held by another process, of another program, written by a newer program, or not durable. */

@@ -2,7 +2,7 @@
 import { existsSync, statSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 import { pathToFileURL } from 'node:url'
-import { openReader } from '../engine/connection.ts'
+import { openReader, using } from '../engine/connection.ts'
 
 const isAlone = (path: string): boolean => !existsSync(`${path}-wal`)
 
@@ -18,14 +18,6 @@ function stampOf(path: string): string {
 /** Opened as immutable, since SQLite would otherwise create a log and its index. */
 const openStill = (path: string): DatabaseSync =>
   new DatabaseSync(new URL(`${pathToFileURL(path).href}?immutable=1`), { readOnly: true })
-
-function using<T>(db: DatabaseSync, read: (db: DatabaseSync) => T): T {
-  try {
-    return read(db)
-  } finally {
-    db.close()
-  }
-}
 
 /** A consistent copy of the file, also while a service writes it: read twice and compared. */
 export function readFileOf<T>(path: string, read: (db: DatabaseSync) => T): T {
