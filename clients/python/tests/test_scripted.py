@@ -60,7 +60,7 @@ def said(event: int) -> str:
 
 
 class Watched:
-    """A stream that breaks after each of these, and is refused after the last."""
+    """Streams that each break after one of these parts; the next connection is refused."""
 
     def __init__(self, *texts: str) -> None:
         self.streams = [Stream(text) for text in texts]

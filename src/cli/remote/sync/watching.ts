@@ -7,7 +7,7 @@ import type { Folder } from './folder.ts'
 import { isIgnored, THEIRS } from './paths.ts'
 import { mayPass, type Round, type Rounds } from './rounds.ts'
 
-/** Whoever meets others at work so often comes back later. */
+/** Rounds in a row that other writers interrupt, before it stops for now. */
 const MOST_ROUNDS = 8
 
 export async function untilQuiet(rounds: Rounds): Promise<Round> {
@@ -17,7 +17,7 @@ export async function untilQuiet(rounds: Rounds): Promise<Round> {
   }
 }
 
-/** Wakes whoever waits. */
+/** Wakes a waiting loop. */
 export function createBell({ pause }: Timers) {
   let ring = () => {}
   let isRung = false

@@ -17,7 +17,7 @@ const PARTS = /^(postgres(?:ql)?:\/\/(?:[^/?]*@)?)([^/?]*)(.*)$/
 /** As the driver reads it: with a user and without a host, the parameters have the host. */
 function parsed(url: string): URL {
   const found = URL.parse(url) ?? URL.parse(url.replace('@/', '@localhost/'))
-  // A password with one of these is cut in the middle, and the rest of it would be shown.
+  // An unencoded / or # ends the password early: the rest would be shown as the path.
   const isCut = found && (found.hash !== '' || found.pathname.includes('@'))
   if (found && !isCut) return found
   throw new StoreRefused(
