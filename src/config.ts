@@ -1,6 +1,13 @@
-/** Environment -> frozen Config. The only reader of `process.env`. */
+/** Environment -> frozen Config: every setting of the service. */
 import { BlockList } from 'node:net'
 import { z } from 'zod'
+import {
+  type Environment,
+  httpOrigin,
+  invalidConfig,
+  NO_ADDRESS,
+  processEnvironment,
+} from './environment.ts'
 import type { StoreBounds } from './store/port/store.ts'
 
 const flag = z
@@ -40,14 +47,9 @@ const list = z.string().transform((v) =>
     .filter(Boolean),
 )
 
-const origin = (text: string) => {
-  const url = URL.parse(text)
-  return url && /^https?:$/.test(url.protocol) ? url.origin : undefined
-}
-
 const origins = list.transform((items, context) =>
   items.map((item) => {
-    const found = origin(item)
+    const found = httpOrigin(item)
     if (!found) context.addIssue(`"${item}" is not an http or https origin`)
     return found ?? ''
   }),
@@ -90,9 +92,10 @@ const schema = z.object({
     .default('sqlite:./data/home.db'),
   PUBLIC_URL: z
     .string()
-    .refine((v) => origin(v) !== undefined, 'must be the http or https address of an agent home')
+    .refine((v) => httpOrigin(v) !== undefined, NO_ADDRESS)
     .refine(
-      (v) => origin(v) === undefined || URL.parse(v)?.href.replace(/\/+$/, '') === origin(v),
+      (v) =>
+        httpOrigin(v) === undefined || URL.parse(v)?.href.replace(/\/+$/, '') === httpOrigin(v),
       'must be scheme, host and port alone: the service is at the root of its origin',
     )
     .transform((v) => v.replace(/\/+$/, ''))
@@ -147,43 +150,15 @@ export type Config = Readonly<z.output<typeof schema>>
 /** The environment variables' names. */
 export const settings: readonly string[] = Object.keys(schema.shape)
 
-type Environment = Readonly<Record<string, string | undefined>>
+const complain = (issue: z.core.$ZodIssue): string => `${issue.path.join('.')}: ${issue.message}`
 
-export class ConfigError extends Error {
-  override name = 'ConfigError'
-}
-
-const clientSchema = z.object({
-  AGENT_HOME_URL: z
-    .string()
-    .refine((v) => origin(v) !== undefined, 'must be the http or https address of an agent home'),
-  AGENT_HOME_TOKEN: z.string(),
-  AGENT_HOME_PROFILE: z.string(),
-  XDG_CONFIG_HOME: z.string(),
-})
-
-/** Where an agent's commands find its home; unset variables are left out. */
-export type ClientConfig = Readonly<{
-  [Name in keyof z.output<typeof clientSchema>]?: string | undefined
-}>
-
-const complain = (error: z.ZodError): string =>
-  error.issues.map((issue) => `  ${issue.path.join('.')}: ${issue.message}`).join('\n')
-
-/** An empty variable counts as unset. */
-function parsed<T>(schema: z.ZodObject & z.ZodType<T>, env: Environment): T {
-  const names = Object.keys(schema.shape).filter((name) => env[name])
+/** An empty variable counts as unset. Throws ConfigError with each invalid variable and what it must be. */
+export function loadConfig(env: Environment = processEnvironment()): Config {
+  const names = settings.filter((name) => env[name])
   const result = schema.safeParse(Object.fromEntries(names.map((name) => [name, env[name]])))
   if (result.success) return Object.freeze(result.data)
-  throw new ConfigError(`The configuration is not valid:\n${complain(result.error)}`)
+  throw invalidConfig(result.error.issues.map(complain))
 }
-
-/** Throws ConfigError with each invalid variable and what it must be. */
-export const loadConfig = (env: Environment = process.env): Config => parsed(schema, env)
-
-/** Throws ConfigError like `loadConfig`. */
-export const loadClientConfig = (env: Environment = process.env): ClientConfig =>
-  parsed(clientSchema.partial(), env)
 
 /** The store's limits. */
 export const boundsOf = (config: Config): StoreBounds => ({

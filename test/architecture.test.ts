@@ -53,7 +53,11 @@ describe('the shape of the code', () => {
     ['attic/box.ts', "import { problem } from '../errors.ts'", 'give attic a row'],
     ['app.ts', "import { Pool } from 'pg'", 'nobody outside store/ names an engine'],
     ['home/home.ts', "export const engine = 'sqlite'", 'nobody outside store/ names an engine'],
-    ['http/server.ts', 'const port = process.env.PORT', 'only config.ts reads the environment'],
+    [
+      'http/server.ts',
+      'const port = process.env.PORT',
+      'only environment.ts reads the environment',
+    ],
     ['store/open.ts', 'process.exit(1)', 'only main.ts and cli/ exit the process'],
     ['home/keys.ts', 'const now = Date.now()', 'the clock and randomness are handed in'],
     ['store/words.ts', 'const seed = randomInt(9)', 'the clock and randomness are handed in'],

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { loadConfig } from '../src/config.ts'
+import { loadClientConfig } from '../src/environment.ts'
 
 const TERABYTE = 1_000_000_000_000
 
@@ -32,4 +33,12 @@ test('a trusted proxy is an address, or all of a range', () => {
     'Subnet: IPv6 ::1/128',
     'Subnet: IPv6 fd00::/8',
   ])
+})
+
+test('a command is told what the address of its home must be; what is empty is not set', () => {
+  for (const AGENT_HOME_URL of ['home.example', 'ftp://home.example'])
+    expect(() => loadClientConfig({ AGENT_HOME_URL })).toThrow(/AGENT_HOME_URL: must be the http/)
+  expect(loadClientConfig({ AGENT_HOME_URL: '', AGENT_HOME_TOKEN: 'aha_x', PORT: '1' })).toEqual({
+    AGENT_HOME_TOKEN: 'aha_x',
+  })
 })

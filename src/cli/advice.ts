@@ -1,5 +1,5 @@
 /** Advice for the person whose command has failed. */
-import { ConfigError } from '../config.ts'
+import { ConfigError } from '../environment.ts'
 import { StoreRefused, StoreUnavailable } from '../store/port/errors.ts'
 
 export interface Advice {

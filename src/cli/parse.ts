@@ -76,6 +76,12 @@ function rootParser({ say, tell }: Terminal, asJson: boolean): Parser {
     .exitOverride()
 }
 
+/** The commands of the first word; all of them where it names none, for help and suggestions. */
+function namedBy([first]: readonly string[], table: readonly Command[]): readonly Command[] {
+  const named = table.filter(({ name }) => name.split(' ')[0] === first)
+  return named.length > 0 ? named : table
+}
+
 /** Every command takes `--json`: where it is unknown, the words before it are none. */
 const isIncomplete = (code: string, message: string): boolean =>
   code === 'commander.help' || message.includes("unknown option '--json'")
@@ -93,7 +99,7 @@ export function parse(
 ): Parsed {
   let parsed: Parsed | undefined
   const root = rootParser(terminal, asJson)
-  for (const command of table) {
+  for (const command of namedBy(words, table)) {
     add(root, command, (given) => {
       parsed = { command, given }
     })

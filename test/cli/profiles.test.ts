@@ -29,6 +29,8 @@ test.each([
   ['[]', 'profiles'],
   ['{"profiles":[]}', 'profiles: must be an object'],
   ['{"profiles":{"a":{"url":1,"token":"aha_x"}}}', 'profiles.a.url'],
+  ['{"profiles":{"a":{"url":"x","token":"y","more":"z"}}}', 'profiles.a.more'],
+  ['{"profiles":{"a":"aha_x"}}', 'profiles.a: must be an object'],
   ['{"profiles":{"__proto__":{"url":"x"}}}', 'profiles.__proto__.token'],
 ])('%s is not a profile file', (text, place) => {
   const path = fresh()

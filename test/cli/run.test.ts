@@ -5,7 +5,7 @@ import packageJson from '../../package.json' with { type: 'json' }
 import type { Arguments, Command } from '../../src/cli/command.ts'
 import { commands } from '../../src/cli/commands.ts'
 import { Failure, missing } from '../../src/cli/failure.ts'
-import { ConfigError } from '../../src/config.ts'
+import { ConfigError } from '../../src/environment.ts'
 import { StoreRefused } from '../../src/store/port/errors.ts'
 import { VERSION } from '../../src/version.ts'
 import { speak, terminalOf } from './spoken.ts'

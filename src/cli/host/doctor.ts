@@ -1,7 +1,8 @@
 /** `agent-home doctor`: checks the installation and says what to do. */
 import { once } from 'node:events'
 import { createServer } from 'node:net'
-import { addressOfService, type Config, ConfigError, loadConfig } from '../../config.ts'
+import { addressOfService, type Config, loadConfig } from '../../config.ts'
+import { ConfigError } from '../../environment.ts'
 import { examine } from '../../store/at-rest.ts'
 import type { Finding } from '../../store/port/rest.ts'
 import { processTimers } from '../../timers.ts'

@@ -9,7 +9,7 @@ import {
   type ProfileResult,
   VersionConflict,
 } from 'agent-home-client'
-import { type ClientConfig, loadClientConfig } from '../../config.ts'
+import { type ClientConfig, loadClientConfig } from '../../environment.ts'
 import { processTimers } from '../../timers.ts'
 import type { Arguments, Given, Notice } from '../command.ts'
 import { EXIT, type Exit } from '../exit-codes.ts'

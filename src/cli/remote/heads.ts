@@ -5,7 +5,6 @@
 import { readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { type Heads, HistoryChanged, type Link, TurnedBack } from 'agent-home-client'
-import { z } from 'zod'
 import { hashToken } from '../../pipeline/tokens.ts'
 import { EXIT } from '../exit-codes.ts'
 import { Failure } from '../failure.ts'
@@ -13,11 +12,15 @@ import { writeJson } from '../temporary.ts'
 import type { Connection } from './at-home.ts'
 import { profilesFile } from './profiles.ts'
 
-const file = z.strictObject({
-  url: z.string(),
-  id: z.int().min(0),
-  hash: z.string().regex(/^[0-9a-f]{64}$/),
-})
+const HASH = /^[0-9a-f]{64}$/
+
+/** Throws if it is none. */
+function linkIn(text: string): Link {
+  const { id, hash } = JSON.parse(text) as Readonly<Record<string, unknown>>
+  if (typeof id === 'number' && Number.isSafeInteger(id) && id >= 0)
+    if (typeof hash === 'string' && HASH.test(hash)) return { id, hash }
+  throw new TypeError('It has no id and hash of an event.')
+}
 
 type Place = Pick<Connection, 'url' | 'token'>
 
@@ -34,8 +37,7 @@ function read(path: string): Link | undefined {
     throw error
   }
   try {
-    const { id, hash } = file.parse(JSON.parse(text))
-    return { id, hash }
+    return linkIn(text)
   } catch (cause) {
     const says = `${path} is not a remembered head. Remove it to start over.`
     throw new Failure(EXIT.failed, says, { cause })

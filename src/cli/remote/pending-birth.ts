@@ -6,11 +6,8 @@ import { createHash } from 'node:crypto'
 import { readFileSync, rmSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { newIdempotencyKey } from 'agent-home-client'
-import { z } from 'zod'
 import { writeJson } from '../temporary.ts'
 import { profilesFile } from './profiles.ts'
-
-const file = z.strictObject({ idempotency_key: z.string() })
 
 export interface PendingBirth {
   readonly idempotencyKey: string
@@ -19,7 +16,10 @@ export interface PendingBirth {
 
 function keyIn(path: string): string | undefined {
   try {
-    return file.parse(JSON.parse(readFileSync(path, 'utf8'))).idempotency_key
+    const { idempotency_key: key }: { readonly idempotency_key?: unknown } = JSON.parse(
+      readFileSync(path, 'utf8'),
+    )
+    return typeof key === 'string' ? key : undefined
   } catch {
     return undefined
   }

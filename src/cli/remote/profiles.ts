@@ -2,30 +2,18 @@
 import { readFileSync, statSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { isAbsolute, join } from 'node:path'
-import { z } from 'zod'
-import { type ClientConfig, ConfigError, loadClientConfig } from '../../config.ts'
+import { type ClientConfig, ConfigError, loadClientConfig } from '../../environment.ts'
 import { EXIT } from '../exit-codes.ts'
 import { Failure } from '../failure.ts'
 import { writeJson } from '../temporary.ts'
 
-const profile = z.strictObject({
-  url: z.string(),
-  token: z.string(),
-  operator_token: z.string().optional(),
-})
+export interface Profile {
+  readonly url: string
+  readonly token: string
+  readonly operator_token?: string
+}
 
-const isObject = (value: unknown): value is object =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
-
-/** A map, because a profile may be named `__proto__`. */
-const profilesByName = z.preprocess(
-  (value) => (isObject(value) ? new Map(Object.entries(value)) : value),
-  z.map(z.string(), profile, 'must be an object'),
-)
-
-const file = z.strictObject({ profiles: profilesByName })
-
-export type Profile = z.output<typeof profile>
+const FIELDS = new Set(['url', 'token', 'operator_token'])
 
 const OF_OTHERS = 0o077
 
@@ -56,7 +44,33 @@ function refuseOpen(path: string, mode: number): void {
 const unreadable = (path: string, why: string): Failure =>
   new Failure(EXIT.failed, `${path} is not a profile file: ${why}`)
 
-function parsed(path: string, text: string): z.output<typeof file> {
+const isObject = (value: unknown): value is object =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+/** Where and what, by hand: a library of schemas takes longer to load than most commands take. */
+function profileFault(value: unknown): string | undefined {
+  if (!isObject(value)) return ': must be an object'
+  const fields = Object.entries({ url: undefined, token: undefined, ...value })
+  for (const [name, field] of fields) {
+    if (!FIELDS.has(name)) return `.${name}: is not a field of a profile`
+    if (typeof field !== 'string') return `.${name}: must be a string`
+  }
+  return undefined
+}
+
+function profilesIn(path: string, value: unknown): ReadonlyMap<string, Profile> {
+  if (!isObject(value) || !('profiles' in value)) throw unreadable(path, 'it has no profiles.')
+  if (!isObject(value.profiles)) throw unreadable(path, 'at profiles: must be an object.')
+  // A map, because a profile may be named `__proto__`.
+  const profiles = new Map(Object.entries(value.profiles))
+  for (const [name, profile] of profiles) {
+    const fault = profileFault(profile)
+    if (fault !== undefined) throw unreadable(path, `at profiles.${name}${fault}.`)
+  }
+  return profiles
+}
+
+function parsed(path: string, text: string): ReadonlyMap<string, Profile> {
   let value: unknown
   try {
     value = JSON.parse(text)
@@ -64,10 +78,7 @@ function parsed(path: string, text: string): z.output<typeof file> {
     // The parser's message may quote a token.
     throw unreadable(path, 'it is not JSON.')
   }
-  const read = file.safeParse(value)
-  if (read.success) return read.data
-  const [issue] = read.error.issues
-  throw unreadable(path, `at ${issue?.path.join('.') || 'its root'}: ${issue?.message}.`)
+  return profilesIn(path, value)
 }
 
 /** Throws Failure if other users can read it, or if it is invalid. */
@@ -75,7 +86,7 @@ export function readProfiles(path: string): ReadonlyMap<string, Profile> {
   const found = statSync(path, { throwIfNoEntry: false })
   if (!found) return new Map()
   refuseOpen(path, found.mode)
-  return parsed(path, readFileSync(path, 'utf8')).profiles
+  return parsed(path, readFileSync(path, 'utf8'))
 }
 
 export const profileOf = (name: string, path = profilesFile()): Profile | undefined =>
