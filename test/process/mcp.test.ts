@@ -2,25 +2,30 @@
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
 import { tools } from '../../src/mcp/tools/index.ts'
 import { tokenFrom } from '../../src/pipeline/tokens.ts'
+import { speak } from '../cli/spoken.ts'
+import { type OpenedHome, openHome } from '../client/opened.ts'
 import { connecting, eras } from '../mcp/clients.ts'
-import { birth } from './calls.ts'
-import { cleanUp, freshDirectory, type Server, serve } from './program.ts'
-import { calling, initialize, scripted, starting } from './stdio.ts'
+import { cleanUp, freshDirectory } from './program.ts'
+import { calling, initialize, relayed, scripted, starting } from './stdio.ts'
 
-let server: Server
+let opened: OpenedHome
 let token: string
 beforeAll(async () => {
-  server = await serve({ directory: freshDirectory() })
-  token = (await birth(server.url)).token
+  opened = await openHome()
+  token = (await opened.service.birth()).token
 })
-afterAll(cleanUp)
+afterAll(async () => {
+  await opened.close()
+  await cleanUp()
+})
+beforeEach(() => void vi.stubEnv('XDG_CONFIG_HOME', freshDirectory()))
+afterEach(() => void vi.unstubAllEnvs())
 
-const remote = () => ({ AGENT_HOME_URL: server.url, AGENT_HOME_TOKEN: token })
+const remote = () => ({ AGENT_HOME_URL: opened.url, AGENT_HOME_TOKEN: token })
 
 const never = tokenFrom('agent', Buffer.alloc(32, 7))
 
@@ -74,59 +79,43 @@ test('a script that ends its input gets its answers first, and nothing else', as
 })
 
 describe('the history', () => {
-  const contextWith = async (env: Readonly<Record<string, string>>) => {
-    const client = connecting('modern')
-    await client.connect(starting(env))
-    const { content, structuredContent } = await client.callTool({
-      name: 'get_context',
-      arguments: {},
-    })
-    await client.close()
-    const texts = (content as { text: string }[]).map(({ text }) => text)
-    return { said: texts.at(-1), history: (structuredContent as { history?: object }).history }
+  const contextOf = async (url: string, by: string) => {
+    const { answers } = await relayed(url, by, [initialize, calling(2, 'get_context')])
+    const { content, structuredContent } = answers.find(({ id }) => id === 2).result
+    return { said: content.at(-1).text, history: structuredContent.history }
   }
 
   test('is remembered on this computer, and a context says whether it is still the same', async () => {
-    const directory = freshDirectory()
-    const own = await serve({ directory })
-    const { token } = await birth(own.url)
-    const env = {
-      AGENT_HOME_URL: own.url,
-      AGENT_HOME_TOKEN: token,
-      XDG_CONFIG_HOME: freshDirectory(),
-    }
-    const first = await contextWith(env)
+    const own = await openHome()
+    const { token } = await own.service.birth()
+    const first = await contextOf(own.url, token)
     expect(first.said).toBe('Your history is remembered from now on; its last event is 0.')
     const write = { key: 'plan', text: 'one', expectedVersion: 0 }
-    const { code } = await scripted(env, [initialize, calling(2, 'write_memory', write)])
-    expect(code).toBe(0)
+    await relayed(own.url, token, [initialize, calling(2, 'write_memory', write)])
     // What the last session did is remembered when it ends.
-    const second = await contextWith(env)
+    const second = await contextOf(own.url, token)
     expect(second.said).toBe('Your history is unchanged: unbroken since event 1.')
     expect(second.history).toMatchObject({ outcome: 'unbroken', since: 1, head: { id: 1 } })
 
-    const db = new DatabaseSync(join(directory, 'data', 'home.db'))
+    const db = new DatabaseSync(own.service.store.location)
     db.exec('UPDATE homes SET head = zeroblob(32); UPDATE log SET hash = zeroblob(32)')
     db.close()
     for (let times = 0; times < 2; times++) {
-      const { said, history } = await contextWith(env)
+      const { said, history } = await contextOf(own.url, token)
       expect(said).toMatch(/^WARNING\. Event 1 of this home differs from the remembered one/)
       expect(history).toMatchObject({ outcome: 'history_changed', remembered: { id: 1 } })
     }
+    await own.close()
   })
 
   test('is not spoken of to a key with a prefix', async () => {
-    const { token, operator_token: operator } = await birth(server.url)
-    const response = await fetch(`${server.url}/api/agents/me/keys/named`, {
-      method: 'POST',
-      headers: { authorization: `Bearer ${operator}`, 'content-type': 'application/json' },
-      body: JSON.stringify({ name: 'p', access: 'read', prefix: 'a' }),
-    })
-    const named = (await response.json()) as { token: string }
-    const env = { AGENT_HOME_URL: server.url, XDG_CONFIG_HOME: freshDirectory() }
-    const { said } = await contextWith({ ...env, AGENT_HOME_TOKEN: named.token })
+    const { token, operatorToken } = await opened.service.birth()
+    const body = { name: 'p', access: 'read', prefix: 'a' }
+    const options = { token: operatorToken, body }
+    const named = await opened.service.call('POST', '/api/agents/me/keys/named', options)
+    const { said } = await contextOf(opened.url, String(named.body.token))
     expect(said).not.toContain('history')
-    expect((await contextWith({ ...env, AGENT_HOME_TOKEN: token })).said).toContain('history')
+    expect((await contextOf(opened.url, token)).said).toContain('history')
   })
 })
 
@@ -144,43 +133,42 @@ describe('who set it up wrongly is told', () => {
   test.each([
     [
       'a token that was never given',
-      () => ({ AGENT_HOME_TOKEN: never }),
+      () => [opened.url, never],
       /^invalid_token: .*\. Check AGENT_HOME_TOKEN\.$/,
     ],
     [
       'an address of nobody',
-      () => ({ AGENT_HOME_URL: 'http://127.0.0.1:2' }),
+      () => ['http://127.0.0.1:2', token],
       /^The agent home at \S+ does not answer \(.+\)\. Check AGENT_HOME_URL, and whether the service is running\.$/,
     ],
     [
       'an address of another',
-      () => ({ AGENT_HOME_URL: address }),
+      () => [address, token],
       /answered 404: it is not an agent home\. Check AGENT_HOME_URL/,
     ],
-  ])('%s', async (_, env, sentence) => {
-    const { code, stderr, answers } = await scripted({ ...remote(), ...env() }, [initialize])
-    expect(code).toBe(0)
+  ] satisfies [string, () => [string, string], RegExp][])('%s', async (_, place, sentence) => {
+    const { said, answers } = await relayed(...place(), [initialize])
     expect(answers).toEqual([
       { jsonrpc: '2.0', id: 1, error: { code: -32_000, message: expect.stringMatching(sentence) } },
     ])
-    expect(stderr.trim().split('\n')).toEqual([answers[0].error.message])
+    expect(said).toEqual([answers[0].error.message])
   })
 
   test.each([
-    [2, { AGENT_HOME_TOKEN: '' }, 'No token: set AGENT_HOME_TOKEN'],
+    [2, { AGENT_HOME_TOKEN: undefined }, 'No token: set AGENT_HOME_TOKEN'],
     [2, { AGENT_HOME_TOKEN: 'aha_short' }, 'That is not a token of an agent home'],
     [1, { AGENT_HOME_URL: 'home' }, 'AGENT_HOME_URL: must be the http or https address'],
   ])('ends with %i: %o', async (exit, env, sentence) => {
-    const { code, stderr, answers } = await scripted({ ...remote(), ...env }, [initialize])
-    expect({ code, answers }).toEqual({ code: exit, answers: [] })
+    for (const [name, value] of Object.entries({ ...remote(), ...env })) vi.stubEnv(name, value)
+    const { code, stdout, stderr } = await speak(['mcp'])
+    expect({ code, stdout }).toEqual({ code: exit, stdout: '' })
     expect(stderr).toContain(sentence)
     expect(stderr).not.toContain('aha_short')
     expect(stderr).not.toContain('    at ')
   })
 
   test('what is no message', async () => {
-    const { code, stderr } = await scripted(remote(), [{ hello: 'there' }])
-    expect(code).toBe(0)
-    expect(stderr).toMatch(/^The input is not an MCP message/)
+    const { said } = await relayed(opened.url, token, [{ hello: 'there' }])
+    expect(said).toEqual([expect.stringMatching(/^The input is not an MCP message/)])
   })
 })

@@ -1,7 +1,9 @@
 /** `agent-home mcp` as clients of MCP start it, and as a line of a script does. */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { PassThrough, Readable } from 'node:stream'
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
+import { relay } from '../../src/cli/remote/mcp/mcp.ts'
 import { lazily } from '../../src/lazily.ts'
 import { freshDirectory, programCommand } from './program.ts'
 
@@ -26,6 +28,16 @@ export function starting(env: Environment, program = programCommand()): StdioCli
   })
 }
 
+const linesOf = (messages: readonly object[]): string =>
+  messages.map((message) => `${JSON.stringify(message)}\n`).join('')
+
+const answersIn = (stdout: string) =>
+  stdout
+    .trim()
+    .split('\n')
+    .filter(Boolean)
+    .map((line) => JSON.parse(line))
+
 /** Sends the messages, ends, and gives what came of it. */
 export async function scripted(env: Environment, messages: readonly object[]) {
   const [command = '', ...args] = programCommand()
@@ -33,11 +45,22 @@ export async function scripted(env: Environment, messages: readonly object[]) {
   const texts = Promise.all(
     [child.stdout, child.stderr].map(async (stream) => (await stream.toArray()).join('')),
   )
-  child.stdin.end(messages.map((message) => `${JSON.stringify(message)}\n`).join(''))
+  child.stdin.end(linesOf(messages))
   const [code] = await once(child, 'close')
   const [stdout = '', stderr = ''] = await texts
-  const lines = stdout.trim().split('\n').filter(Boolean)
-  return { code, stderr, answers: lines.map((line) => JSON.parse(line)) }
+  return { code, stderr, answers: answersIn(stdout) }
+}
+
+/** The same, of the program's own part in this process. */
+export async function relayed(url: string, token: string, messages: readonly object[]) {
+  const output = new PassThrough().setEncoding('utf8')
+  const said: string[] = []
+  await relay(
+    { url, token, profile: undefined, notice: () => {} },
+    { input: Readable.from([linesOf(messages)]), output, say: (each) => void said.push(each) },
+  )
+  output.end()
+  return { said, answers: answersIn((await output.toArray()).join('')) }
 }
 
 export const initialize = {

@@ -3,7 +3,7 @@
  * unchanged, so both ways offer the same tools; only a context says, too, whether the history is the
  * one that this computer remembers. Standard output carries only the protocol.
  */
-import { PassThrough } from 'node:stream'
+import { PassThrough, type Readable, type Writable } from 'node:stream'
 import type {
   JSONRPCMessage,
   JSONRPCRequest,
@@ -15,7 +15,7 @@ import { z } from 'zod'
 import { isWellFormedToken } from '../../../pipeline/tokens.ts'
 import type { Run } from '../../command.ts'
 import { usage } from '../../failure.ts'
-import { connectionOf } from '../at-home.ts'
+import { type Connection, connectionOf } from '../at-home.ts'
 import { checkHistory, type HistoryNotice } from './history.ts'
 import { createRunning } from './running.ts'
 
@@ -166,11 +166,20 @@ async function bridge({ here, there, address, say, history }: Ends): Promise<Bri
 const NO_TOKEN =
   'That is not a token of an agent home. Copy all of it, as the birth or the operator gave it: aha_ and 49 characters.'
 
-/** Ends when standard input has ended and all requests are answered. */
-export const mcpCommand: Run = async (given) => {
-  const connection = connectionOf(given)
+/** Where a client of MCP speaks and hears: standard input and output. */
+export interface Streams {
+  readonly input: Readable
+  readonly output: Writable
+  /** Prints a message for people. */
+  readonly say: Ends['say']
+}
+
+/** Ends when the input has ended and all requests are answered. */
+export async function relay(
+  connection: Connection,
+  { input, output, say }: Streams,
+): Promise<void> {
   const { url, token } = connection
-  if (!isWellFormedToken(token)) throw usage(NO_TOKEN)
   const [{ StdioServerTransport }, { StreamableHTTPClientTransport }] = await Promise.all([
     import('@modelcontextprotocol/server/stdio'),
     import('@modelcontextprotocol/client'),
@@ -179,17 +188,24 @@ export const mcpCommand: Run = async (given) => {
     requestInit: { headers: { authorization: `Bearer ${token}` } },
   })
   // Ended by us, because the transport would drop pending responses.
-  const input = process.stdin.pipe(new PassThrough(), { end: false })
+  const lines = input.pipe(new PassThrough(), { end: false })
   const { ended, finish } = await bridge({
-    here: new StdioServerTransport(input, process.stdout),
+    here: new StdioServerTransport(lines, output),
     there,
     address: url,
-    say: (sentence) => void process.stderr.write(`${sentence}\n`),
+    say,
     history: () => checkHistory(connection),
   })
-  process.stdin.once('end', () => void finish().then(() => input.end()))
+  input.once('end', () => void finish().then(() => lines.end()))
   await ended
   // What this session did is remembered too.
   await checkHistory(connection)
+}
+
+export const mcpCommand: Run = async (given) => {
+  const connection = connectionOf(given)
+  if (!isWellFormedToken(connection.token)) throw usage(NO_TOKEN)
+  const say = (sentence: string) => void process.stderr.write(`${sentence}\n`)
+  await relay(connection, { input: process.stdin, output: process.stdout, say })
   return undefined
 }
