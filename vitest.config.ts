@@ -13,7 +13,7 @@ const CONTRACTS = [
   'test/{process/pooled,postgres/round-trips}.test.ts',
 ]
 
-/** What is promised many times over: `npm test` has a quarter of it (test/effort.ts). */
+/** What is promised many times over: `npm test` has an eighth of it (test/effort.ts). */
 const AT_LENGTH = [
   'test/process/{nodes,sync,users}.test.ts',
   'test/{home/memory-races,cli/sync-model}.test.ts',

@@ -25,8 +25,8 @@ async function start(words: readonly string[]): Promise<void> {
   const isJson = words.length === 1 && words[0] === '--json'
   const [name = 'serve', ...args] = isJson ? ['serve', ...words] : words
   if (name === 'serve' && args.length === 0) {
-    const { serveCommand } = await import('./cli/serve.ts')
-    await serveCommand()
+    const { servePatiently } = await import('./cli/serve.ts')
+    await servePatiently({})
     return
   }
   const [{ run }, { processTerminal }] = await Promise.all([

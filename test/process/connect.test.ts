@@ -3,32 +3,27 @@ import { mkdirSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { clients } from '../../src/web/console/agent/clients.ts'
+import { type OpenedHome, openHome } from '../client/opened.ts'
 import { birth, consolePage, type Tokens } from './calls.ts'
-import {
-  cleanUp,
-  freshDirectory,
-  launch,
-  pinnedNode,
-  programCommand,
-  root,
-  type Server,
-  serve,
-} from './program.ts'
+import { cleanUp, freshDirectory, launch, pinnedNode, programCommand, root } from './program.ts'
 
 const OWNER = { email: 'operator@example.org', password: 'correct horse battery' }
 
-let server: Server
+let home: OpenedHome
 let born: Tokens
 beforeAll(async () => {
-  server = await serve({ directory: freshDirectory() })
-  born = await birth(server.url, OWNER)
+  home = await openHome()
+  born = await birth(home.url, OWNER)
 })
-afterAll(cleanUp)
+afterAll(async () => {
+  await cleanUp()
+  await home.close()
+})
 
 /** The texts of a panel by their names, in a directory that has those that are files. */
 function copied(id: string) {
   const directory = freshDirectory()
-  const place = { url: server.url, token: born.token }
+  const place = { url: home.url, token: born.token }
   const steps = clients.find((each) => each.id === id)?.steps(place) ?? []
   for (const { name = '', text = '' } of steps) {
     if (name.includes('.')) writeFileSync(join(directory, name), `${text}\n`, { mode: 0o600 })
@@ -57,7 +52,7 @@ test('JavaScript: the program runs with the file of its environment', async () =
   const command = [pinnedNode, '--env-file=.env', 'program.mts']
   const { code, output } = await launch({ directory, command }).ended
   expect({ code, output }).toEqual({ code: 0, output: '' })
-  const asked = await fetch(`${server.url}/api/agents/me/memory?key=plan`, {
+  const asked = await fetch(`${home.url}/api/agents/me/memory?key=plan`, {
     headers: { authorization: `Bearer ${born.token}` },
   })
   expect(await asked.json()).toMatchObject({ memory: { text: expect.stringMatching(/Step 1\n$/) } })
@@ -75,7 +70,7 @@ test('a folder: files and memories are the same while the command runs', async (
   const env = { PATH: `${join(directory, 'bin')}:${process.env.PATH}` }
   const sync = launch({ directory, command, env })
   await sync.says(/sent rules\.md/)
-  const asked = await fetch(`${server.url}/api/agents/me/memory?key=rules.md`, {
+  const asked = await fetch(`${home.url}/api/agents/me/memory?key=rules.md`, {
     headers: { authorization: `Bearer ${born.token}` },
   })
   expect(await asked.json()).toMatchObject({ memory: { text: 'Ask first.' } })
@@ -85,7 +80,7 @@ test('a folder: files and memories are the same while the command runs', async (
 test('the built program has the guides whose code its panels show', async () => {
   const { agent_id } = born
   const panel = (id: string) =>
-    consolePage(server.url, OWNER, `/console/agents/${agent_id}/connect/${id}`)
+    consolePage(home.url, OWNER, `/console/agents/${agent_id}/connect/${id}`)
   expect(await panel('langgraph')).toContain('new AgentHomeSaver({ home })')
   expect(await panel('javascript')).toContain(
     'new AgentHome() // AGENT_HOME_URL and AGENT_HOME_TOKEN',

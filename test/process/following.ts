@@ -1,7 +1,11 @@
 /** A program's streams, as their events come. */
 import type { Server } from './program.ts'
 
-export const follow = (node: Server, token: string, lastEventId: number): Promise<Response> =>
+export const follow = (
+  node: Pick<Server, 'url'>,
+  token: string,
+  lastEventId: number,
+): Promise<Response> =>
   fetch(`${node.url}/api/agents/me/events/stream`, {
     headers: { authorization: `Bearer ${token}`, 'last-event-id': String(lastEventId) },
   })

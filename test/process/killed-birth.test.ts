@@ -5,13 +5,17 @@ import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
-import { cleanUp, freshDirectory, launch, programCommand, serve } from './program.ts'
+import { type OpenedHome, openHome } from '../client/opened.ts'
+import { cleanUp, freshDirectory, launch, programCommand } from './program.ts'
 
-let url: string
+let home: OpenedHome
 beforeAll(async () => {
-  url = (await serve({ directory: freshDirectory() })).url
+  home = await openHome()
 })
-afterAll(cleanUp)
+afterAll(async () => {
+  await cleanUp()
+  await home.close()
+})
 
 /** The way to the service, on which the first answer stays. */
 async function openWay() {
@@ -23,7 +27,7 @@ async function openWay() {
       'idempotency-key': String(incoming.headers['idempotency-key']),
     }
     const body = await text(incoming)
-    const answer = await fetch(url + incoming.url, { method: 'POST', headers, body })
+    const answer = await fetch(home.url + incoming.url, { method: 'POST', headers, body })
     const said = await answer.text()
     born.push(JSON.parse(said))
     if (born.length > 1) response.writeHead(answer.status, headers).end(said)

@@ -7,9 +7,9 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { loadClientConfig } from '../../src/environment.ts'
 import { tools } from '../../src/mcp/tools/index.ts'
 import { clients } from '../../src/web/console/agent/clients.ts'
+import { type OpenedHome, openHome } from '../client/opened.ts'
 import { connecting } from '../mcp/clients.ts'
-import { birth } from './calls.ts'
-import { cleanUp, freshDirectory, root, type Server, serve } from './program.ts'
+import { root } from './program.ts'
 import { starting } from './stdio.ts'
 
 const guide = readFileSync(join(root, 'docs/mcp.md'), 'utf8')
@@ -34,18 +34,18 @@ type Named = Readonly<Record<string, Configured>>
 
 const blocks = [...guide.matchAll(/^\*\*([^*]+)\*\*[^\n]*\n\n```(?:json|toml)\n([^`]+)\n```/gm)]
 
-let server: Server
+let home: OpenedHome
 let token: string
 beforeAll(async () => {
-  server = await serve({ directory: freshDirectory() })
-  token = (await birth(server.url)).token
+  home = await openHome()
+  token = (await home.service.birth()).token
 })
-afterAll(cleanUp)
+afterAll(() => home.close())
 
 function configured(source: string): Configured {
   const here = source
     .replaceAll('aha_YOUR_KEY', token)
-    .replaceAll('http://127.0.0.1:8787', server.url)
+    .replaceAll('http://127.0.0.1:8787', home.url)
   const read: Servers = here.startsWith('{') ? JSON.parse(here) : parse(here)
   const found = (read.mcpServers ?? read.servers ?? read.mcp_servers)?.['agent-home']
   if (!found) throw new Error(`no server in ${source}`)

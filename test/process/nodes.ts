@@ -1,7 +1,8 @@
 /** Several real processes of the program on one database, and load that runs over all of them. */
 import { setTimeout as pause } from 'node:timers/promises'
 import { inject } from 'vitest'
-import type { TestDatabase } from '../harness.ts'
+import { listen } from '../../src/http/server.ts'
+import { openService, type TestDatabase } from '../harness.ts'
 import {
   changeBoth,
   chooseChange,
@@ -35,6 +36,10 @@ const BACK_OFF_MS = 20
 /** Of every load, and changed by batches alone. */
 export const PAIR = ['left', 'right'] as const
 
+export interface Node extends Pick<Server, 'url'> {
+  readonly stop: () => Promise<void>
+}
+
 const databases: TestDatabase[] = []
 
 export async function freshDatabase(): Promise<TestDatabase> {
@@ -57,6 +62,25 @@ export const startNodes = async (
 ): Promise<Server[]> => {
   const { url } = await freshDatabase()
   return Promise.all(Array.from({ length: count }, () => startNode(url, env)))
+}
+
+/** A node in this process, for what no process decides. */
+export async function openNode(
+  database: TestDatabase,
+  env: Readonly<Record<string, string>> = {},
+): Promise<Node> {
+  const kept = { ...database, drop: async () => {} }
+  const engine = { name: 'postgres', fresh: async () => kept }
+  const service = await openService(engine, { ...unlimited, ...env })
+  const server = await listen(service.app, '127.0.0.1', 0)
+  return {
+    url: `http://127.0.0.1:${server.port}`,
+    async stop() {
+      service.app.stopAccepting()
+      await server.drain()
+      await service.close()
+    },
+  }
 }
 
 export interface Load {

@@ -13,19 +13,20 @@ import { join } from 'node:path'
 import { AgentHome } from 'agent-home-client'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { filesIn, textsIn } from '../cli/sync.ts'
+import { type OpenedHome, openHome } from '../client/opened.ts'
 import { timesPromised } from '../effort.ts'
 import { birth } from './calls.ts'
 import { fill, lackingMounts, mountSmall, skipping, unmountAll } from './full-disk.ts'
-import { cleanUp, freshDirectory, launch, type Program, type Server, serve } from './program.ts'
+import { cleanUp, freshDirectory, launch, type Program, serve } from './program.ts'
 
-let server: Server
+let opened: OpenedHome
 beforeAll(async () => {
-  const env = { BIRTHS_PER_HOUR_PER_ADDRESS: '0', WRITES_PER_MINUTE: '0', READS_PER_MINUTE: '0' }
-  server = await serve({ directory: freshDirectory(), env })
+  opened = await openHome()
 })
 afterAll(async () => {
   unmountAll()
   await cleanUp()
+  await opened.close()
 })
 
 interface Kept {
@@ -35,13 +36,13 @@ interface Kept {
   readonly put: (path: string, text: string) => void
 }
 
-async function keep(directory = join(freshDirectory(), 'notes'), url = server.url): Promise<Kept> {
-  const { token } = await birth(server.url)
+async function keep(directory = join(freshDirectory(), 'notes')): Promise<Kept> {
+  const { home, token } = await opened.born()
   mkdirSync(directory, { recursive: true })
-  const env = { AGENT_HOME_URL: url, AGENT_HOME_TOKEN: token }
+  const env = { AGENT_HOME_URL: opened.url, AGENT_HOME_TOKEN: token }
   return {
     directory,
-    home: new AgentHome({ url: server.url, token }),
+    home,
     start: (...args) =>
       launch({ directory: freshDirectory(), env, args: ['sync', directory, ...args] }),
     put(path, text) {
@@ -186,7 +187,8 @@ describe.skipIf(skipping('a full directory', lackingMounts()))('with no room', (
     const text = 'x'.repeat(16_000)
     writeFileSync(join(directory, 'mine'), 'mine\n')
     expect((await start().ended).code).toBe(0)
-    for (let n = 0; n < 50; n++) await home.write(`f${n}`, text, { expectedVersion: 0 })
+    const names = Array.from({ length: 50 }, (_, n) => `f${n}`)
+    await home.batch(names.map((key) => ({ write: { key, text, expectedVersion: 0 } })))
     await home.write('mine', 'theirs\n', { expectedVersion: 1 })
     const filler = join(directory, '.filler')
     fill(filler)

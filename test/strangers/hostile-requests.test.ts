@@ -12,8 +12,8 @@ import { type Operator, openConsole } from '../web/operator.ts'
 const MOST_STEPS = 2_000_000
 
 const TEXT_BYTES = 16_384
-const MEMORIES = timesPromised(1_000)
-const ENTRIES = 100
+const MEMORIES = timesPromised(400)
+const ENTRIES = timesPromised(100)
 
 const counted = openCounted<typeof import('../http/served.ts')>(
   import.meta.resolve('../http/served.ts'),
