@@ -1,6 +1,6 @@
 /**
- * What users get: the real process is asked, and every answer is compared with the one that is kept
- * in recorded/: its status, its unusual headers and its body, pages as outlines, and sentences of
+ * What users get: a service on a real socket is asked, for `transport` the built program, and every
+ * answer is compared with the one that is kept in recorded/: its status, its unusual headers and its body, pages as outlines, and sentences of
  * the error catalogue once. `npx vitest run test/answers -u` renews them; then the difference
  * is what users would notice.
  */

@@ -138,9 +138,10 @@ const USUAL_OF_PAGES = [
 function showHeaders(answer: Answer, anonymous: Name): string[] {
   const isPage = headerOf(answer, 'content-type').startsWith('text/html')
   const usual = isPage ? [...USUAL, ...USUAL_OF_PAGES] : USUAL
-  const headers = answer.headers.map(([field, value]) =>
-    anonymous(`${field}: ${moments[field]?.(value, answer) ?? value}`),
+  const lines = answer.headers.map(
+    ([field, value]) => `${field}: ${moments[field]?.(value, answer) ?? value}`,
   )
+  const headers = anonymous(lines.join('\n')).split('\n')
   const names = new Set(headers.map((header) => header.split(':')[0]))
   const absent = usual
     .map((header) => header.split(':')[0] ?? '')

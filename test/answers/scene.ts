@@ -1,5 +1,7 @@
-/** A process of its own on a fresh database, what is asked of it in turn, and all its answers. */
-import { freePort } from '../postgres/server.ts'
+/** A service of its own on a fresh database, what is asked of it in turn, and all its answers. */
+import { loadConfig } from '../../src/config.ts'
+import { listen } from '../../src/http/server.ts'
+import { embedded, openService } from '../harness.ts'
 import { freshDirectory, serve } from '../process/program.ts'
 import { type Answer, type Client, createClient, headerOf, type Request } from './client.ts'
 import { createNames } from './names.ts'
@@ -35,9 +37,9 @@ export type Part = (visit: Visit) => Promise<void>
 
 export interface Scene {
   readonly env?: Readonly<Record<string, string>>
-  /** The built program unless told. */
-  readonly entry?: string
-  /** What is played, in this order, on one process. */
+  /** It is the built program, in a process of its own. */
+  readonly isProgram?: boolean
+  /** What is played, in this order, on one service. */
   readonly parts: Readonly<Record<string, Part>>
 }
 
@@ -112,23 +114,46 @@ const settingsOf = (env: Scene['env'] = {}): string =>
     .map(([name, value]) => `${name}=${value}\n`)
     .join('')
 
+interface Opened {
+  readonly port: number
+  readonly close: () => Promise<unknown>
+}
+
+async function openProgram(env: Scene['env']): Promise<Opened> {
+  const { url, kill } = await serve({ directory: freshDirectory(), ...(env && { env }) })
+  return { port: Number(new URL(url).port), close: () => kill('SIGKILL') }
+}
+
+async function openHere(env: Scene['env']): Promise<Opened> {
+  // As many as the program has unless told, where other tests have no limit.
+  const { FAILURES_PER_MINUTE, SIGN_INS_PER_MINUTE } = loadConfig({})
+  const usual = {
+    FAILURES_PER_MINUTE: `${FAILURES_PER_MINUTE}`,
+    SIGN_INS_PER_MINUTE: `${SIGN_INS_PER_MINUTE}`,
+  }
+  const service = await openService(embedded, { ...usual, PORT: '0', ...env })
+  const server = await listen(service.app, '127.0.0.1', 0)
+  return {
+    port: server.port,
+    async close() {
+      await server.drain()
+      await service.close()
+    },
+  }
+}
+
 /** Everything that was answered, as text. */
-export async function play({ env, entry, parts }: Scene): Promise<string> {
+export async function play({ env, isProgram = false, parts }: Scene): Promise<string> {
   const pages = createPages()
-  // Where PUBLIC_URL is set, the program does not say which of the free ports it took.
-  const port = env?.PUBLIC_URL ? await freePort() : 0
-  const server = await serve({
-    ...{ directory: freshDirectory(), ...(entry && { entry }) },
-    env: { ...env, PORT: `${port}` },
-  })
-  const client = createClient(port || Number(new URL(server.url).port))
+  const { port, close } = await (isProgram ? openProgram(env) : openHere(env))
+  const client = createClient(port)
   const visit = visitOf(client, pages)
   for (const [title, part] of Object.entries(parts)) {
     pages.begin(title)
     await part(visit)
   }
   client.close()
-  await server.kill('SIGKILL')
+  await close()
   return `##### A service of its own\n${settingsOf(env)}${pages.pages.join('\n')}`
 }
 

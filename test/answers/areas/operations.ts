@@ -116,7 +116,5 @@ const assets: Part = async (visit) => {
 }
 
 export const operations: Scene = {
-  // It asks for a module of the browser's, which a build makes anew.
-  entry: 'src/main.ts',
   parts: { operations: asked, 'where nothing is': nowhere, assets },
 }

@@ -128,6 +128,7 @@ const bodies: Part = async (visit) => {
 }
 
 export const transport: Scene = {
+  isProgram: true,
   parts: {
     'what is no request': inBytes(malformed),
     'hosts and addresses': inBytes(hosts),
