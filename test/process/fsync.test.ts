@@ -5,13 +5,14 @@
 import { spawnSync } from 'node:child_process'
 import { readFileSync, realpathSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { afterEach, describe, expect, test } from 'vitest'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { type OpenedHome, openHome } from '../client/opened.ts'
 import { recorder } from '../history/recorder.ts'
 import { birth, eraseMemory } from './calls.ts'
 import { changeInEveryWay, WAYS } from './every-change.ts'
 import { cleanUp, freshDirectory, type Launch, launch, serve } from './program.ts'
 
-const ROUNDS = 4
+const ROUNDS = 2
 /** With an erasure in each round. */
 const CHANGES = ROUNDS * (WAYS + 1)
 const CALLS = 'trace=pwrite64,pwritev,fsync,fdatasync,write,writev,sendto,sendmsg,rename'
@@ -114,18 +115,22 @@ describe.skipIf(cannotTrace)('before a command says that a file is there', () =>
     return readFileSync(trace, 'utf8')
   }
 
+  let home: OpenedHome
+  beforeAll(async () => {
+    home = await openHome()
+  })
+  afterAll(() => home.close())
+
   test('a backup is on the disk, with its name', async () => {
     const directory = realpathSync(freshDirectory())
-    const server = await serve({ directory })
-    await birth(server.url)
-    await server.kill('SIGTERM')
-    const trace = await traced(directory, {}, 'backup', 'copy.db')
+    const env = { DATABASE_URL: `sqlite:${home.service.store.location}` }
+    const trace = await traced(directory, env, 'backup', 'copy.db')
     expect(stepsTo(join(directory, 'copy.db'), trace).slice(-4)).toEqual(TO_LAST)
   })
 
   test('an export is on the disk, and so is a token that was saved', async () => {
     const directory = realpathSync(freshDirectory())
-    const { url } = await serve({ directory })
+    const { url } = home
     const env = { XDG_CONFIG_HOME: directory }
     const said = ['--url', url, '--name', 'A', '--purpose', 'B', '--symbol', 'zerno']
     const saving = ['birth', ...said, '--operator-consent', '--save', 'me']

@@ -68,11 +68,12 @@ export const startNodes = async (
 export async function openNode(
   database: TestDatabase,
   env: Readonly<Record<string, string>> = {},
+  port = 0,
 ): Promise<Node> {
   const kept = { ...database, drop: async () => {} }
-  const engine = { name: 'postgres', fresh: async () => kept }
+  const engine = { name: 'kept', fresh: async () => kept }
   const service = await openService(engine, { ...unlimited, ...env })
-  const server = await listen(service.app, '127.0.0.1', 0)
+  const server = await listen(service.app, '127.0.0.1', port)
   return {
     url: `http://127.0.0.1:${server.port}`,
     async stop() {

@@ -15,9 +15,11 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { filesIn, textsIn } from '../cli/sync.ts'
 import { type OpenedHome, openHome } from '../client/opened.ts'
 import { timesPromised } from '../effort.ts'
+import { embedded } from '../harness.ts'
 import { birth } from './calls.ts'
 import { fill, lackingMounts, mountSmall, skipping, unmountAll } from './full-disk.ts'
-import { cleanUp, freshDirectory, launch, type Program, serve } from './program.ts'
+import { openNode } from './nodes.ts'
+import { cleanUp, freshDirectory, launch, type Program } from './program.ts'
 
 let opened: OpenedHome
 beforeAll(async () => {
@@ -155,8 +157,8 @@ describe('watching', () => {
   })
 
   test('a home that is away is waited for, and what happened meanwhile is made up for', async () => {
-    const data = freshDirectory()
-    const first = await serve({ directory: data })
+    const database = await embedded.fresh()
+    const first = await openNode(database)
     const { port } = new URL(first.url)
     const { token } = await birth(first.url)
     const directory = join(freshDirectory(), 'notes')
@@ -166,16 +168,18 @@ describe('watching', () => {
     const args = ['sync', directory, '--watch']
     const program = launch({ directory: freshDirectory(), env, args })
     await program.says(/sent a\n/)
-    await first.kill('SIGTERM')
+    await first.stop()
     writeFileSync(join(directory, 'b'), 'b\n')
     await program.says(/Retrying\.\n/)
-    const second = await serve({ directory: data, env: { PORT: port } })
+    const second = await openNode(database, {}, Number(port))
     await program.says(/The home answers again\.\n/)
     const home = new AgentHome({ url: second.url, token })
     expect(await textsIn(home)).toEqual({ a: 'a\n', b: 'b\n' })
     await home.write('c', 'c\n', { expectedVersion: 0 })
     await program.says(/received c\n/)
     await program.kill('SIGTERM')
+    await second.stop()
+    await database.drop()
   })
 })
 

@@ -3,8 +3,9 @@ import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { AgentHome } from 'agent-home-client'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { type OpenedHome, openHome } from '../client/opened.ts'
 import { timesPromised } from '../effort.ts'
-import { cleanUp, freshDirectory, launch, pinnedNode, root, type Server, serve } from './program.ts'
+import { cleanUp, freshDirectory, launch, pinnedNode, root } from './program.ts'
 
 const USERS = timesPromised(1_000)
 const SECRET = 'a secret of a product, which nobody else has'
@@ -27,24 +28,24 @@ await Promise.all(Array.from({ length: 25 }, work))
 console.log(JSON.stringify(homes))
 `
 
-let server: Server
+let home: OpenedHome
 let directory: string
 beforeAll(async () => {
-  server = await serve({
-    directory: freshDirectory(),
-    // As many as there are users: a second home for anybody would be one too many.
-    env: { BIRTHS_PER_HOUR_PER_ADDRESS: '0', BIRTHS_PER_HOUR: `${USERS}` },
-  })
+  // As many as there are users: a second home for anybody would be one too many.
+  home = await openHome({ BIRTHS_PER_HOUR: `${USERS}` })
   directory = freshDirectory()
   mkdirSync(join(directory, 'node_modules'))
   const client = 'node_modules/agent-home-client'
   symlinkSync(join(root, client), join(directory, client))
   writeFileSync(join(directory, 'backend.mjs'), backend)
 })
-afterAll(cleanUp)
+afterAll(async () => {
+  await cleanUp()
+  await home.close()
+})
 
 async function runs(name: string, step: number): Promise<Record<string, string>> {
-  const args = ['backend.mjs', name, server.url, SECRET, `${USERS}`, `${step}`]
+  const args = ['backend.mjs', name, home.url, SECRET, `${USERS}`, `${step}`]
   const { code, stdout, output } = await launch({ directory, command: [pinnedNode, ...args] }).ended
   expect(code, output).toBe(0)
   return JSON.parse(stdout) as Record<string, string>
@@ -56,7 +57,7 @@ test('every user has one home, to which both come and in which nothing is lost',
   expect(Object.keys(one)).toHaveLength(USERS)
   expect(new Set(Object.values(one)).size).toBe(USERS)
   expect(other).toEqual(one)
-  const place = { url: server.url, secret: SECRET }
+  const place = { url: home.url, secret: SECRET }
   for (const user of Object.keys(one)) {
     // The births of the hour are used up, and everybody comes home.
     const { home } = await AgentHome.homeOf({ ...place, user })

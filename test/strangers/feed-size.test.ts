@@ -11,7 +11,7 @@ import { embedded } from '../harness.ts'
 import { NOON } from '../store/fixture.ts'
 import { unbounded } from '../unbounded.ts'
 
-const MIB = 1_048_576
+const BOUND = 1_048_576
 
 /** No word twice: the worst for an index. */
 const randomWords = (bytes: number): string =>
@@ -29,30 +29,32 @@ const entryOf = (text: string): NewEntry => ({
   createdAt: NOON,
 })
 
-/** Bytes of the database after so many entries of random words, in groups. */
+/** Bytes that a database takes beyond an empty one, after so many entries of random words, in groups. */
 async function sizeAfter(entries: number, textBytes: number, feed: FeedBounds): Promise<number> {
   const database = await embedded.fresh()
+  const file = join(await database.directory(), 'home.db')
+  const empty = statSync(file).size
   const store = await openStore(database.url, NOON, { ...unbounded, feed })
   const leave = () => store.leaveEntry(entryOf(randomWords(textBytes)))
   for (let left = 0; left < entries; left += 8) await Promise.all(Array.from({ length: 8 }, leave))
   await store.close()
-  const { size } = statSync(join(await database.directory(), 'home.db'))
+  const { size } = statSync(file)
   await database.drop()
-  return size
+  return size - empty
 }
 
 test('64 KiB of random words take little more than their bytes', async () => {
-  const size = await sizeAfter(80, 65_000, unbounded.feed)
-  expect(size).toBeLessThan(80 * 65_000 * 1.3)
+  const size = await sizeAfter(16, 65_000, unbounded.feed)
+  expect(size).toBeLessThan(16 * 65_000 * 1.3)
 })
 
 test.each([
-  ['long', 200, 60_000],
-  ['middling', 1_600, 2_000],
-  ['short', 8_000, 100],
+  ['long', 80, 30_000],
+  ['middling', 800, 2_000],
+  ['short', 4_000, 100],
 ])('a feed that never ends, of %s texts, stays near its bound', async (_, entries, textBytes) => {
-  const size = await sizeAfter(entries, textBytes, { entries: 0, bytes: 2 * MIB })
-  expect(size).toBeLessThan(3.5 * MIB)
+  const size = await sizeAfter(entries, textBytes, { entries: 0, bytes: BOUND })
+  expect(size).toBeLessThan(1.75 * BOUND)
 })
 
 test.each(released)('entries of an earlier release count: $name', async ({ fresh }) => {
