@@ -186,22 +186,28 @@ describe('the chain of events in a browser', () => {
   })
 
   test.each([
-    phone,
-    { viewport: { width: 480, height: 800 } },
-    { viewport: { width: 800, height: 800 } },
-    { viewport: { width: 1280, height: 800 } },
-  ])('fits and does not jump when its buttons appear: %j', async (options) => {
+    ['a phone', phone, [360]],
+    ['a window', {}, [480, 800, 1280]],
+  ])('fits %s and does not jump when its buttons appear', async (_, options, widths) => {
     const { page, faults } = await open(options)
     await page.getByRole('button', { name: 'Check those shown' }).waitFor()
-    const head = page.locator('#head')
-    expect(await head.evaluate((each) => each.scrollHeight < 40)).toBe(true)
-    expect(await overflows(page)).toBe(false)
-    expect(await barriers(page)).toEqual([])
-    const before = await page.locator('.chain').boundingBox()
-    for (const button of await page.locator('.chain button').all()) {
-      await button.evaluate((each) => each.setAttribute('hidden', ''))
+    const hide = (hidden: boolean) =>
+      page
+        .locator('.chain button')
+        .evaluateAll(
+          (all, each) => all.map((button) => button.toggleAttribute('hidden', each)),
+          hidden,
+        )
+    for (const width of widths) {
+      await page.setViewportSize({ width, height: 800 })
+      expect(await page.locator('#head').evaluate((each) => each.scrollHeight < 40)).toBe(true)
+      expect(await overflows(page)).toBe(false)
+      expect(await barriers(page)).toEqual([])
+      const before = await page.locator('.chain').boundingBox()
+      await hide(true)
+      expect(await page.locator('.chain').boundingBox()).toEqual(before)
+      await hide(false)
     }
-    expect(await page.locator('.chain').boundingBox()).toEqual(before)
     expect(faults).toEqual([])
   })
 

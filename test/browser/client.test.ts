@@ -6,8 +6,7 @@ import { stripTypeScriptTypes } from 'node:module'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { launchChromium } from './chromium.ts'
-import { openHouse } from './visit.ts'
+import { browserOfWorker, openHouse } from './visit.ts'
 
 const sources = join(import.meta.dirname, '../../clients/typescript/src')
 
@@ -55,9 +54,8 @@ async function use({ url, token, module }: { url: string; token: string; module:
 test('a page updates, meets a conflict, lists, watches and exports', async () => {
   const site = await openSite()
   const house = await openHouse({ ALLOWED_ORIGINS: site.url })
-  const browser = await launchChromium()
   const { token } = await house.birth()
-  const page = await browser.newPage()
+  const page = await (await browserOfWorker()).newPage()
   await page.goto(site.url)
   const given = { url: house.base, token, module: `${site.url}/index.ts` }
   expect(await page.evaluate(use, given)).toEqual({
@@ -65,7 +63,7 @@ test('a page updates, meets a conflict, lists, watches and exports', async () =>
     seen: ['plan 3', 'write'],
     memoryCount: 1,
   })
-  await browser.close()
+  await page.close()
   await house.close()
   await site.close()
 })

@@ -32,7 +32,7 @@ describe('memories that a key overwrote', () => {
 
   let people = 0
 
-  /** Four agents; one has 950 memories, of which a key broke eight yesterday, and others changed since. */
+  /** Four agents; one has 300 memories, of which a key broke eight yesterday, and others changed since. */
   async function open(options = {}) {
     const email = `minute${++people}@example.org`
     const born = await createAccount(at.house, email)
@@ -41,7 +41,7 @@ describe('memories that a key overwrote', () => {
       const headers = { 'idempotency-key': freshKey() }
       expect((await at.house.call('POST', '/api/agents/birth', { body, headers })).status).toBe(201)
     }
-    const keys = Array.from({ length: 942 }, (_, n) => `note.${n}`)
+    const keys = Array.from({ length: 292 }, (_, n) => `note.${n}`)
     for (let n = 0; n < keys.length; n += 100) {
       const some = keys.slice(n, n + 100)
       await writeAll(

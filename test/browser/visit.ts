@@ -3,7 +3,11 @@ import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, onTestFinished } from 'vitest'
-import { listen } from '../../src/http/server.ts'
+import type { App } from '../../src/app.ts'
+import type { Answer } from '../../src/http/call.ts'
+import { listen, type Site } from '../../src/http/server.ts'
+import { lazily } from '../../src/lazily.ts'
+import { processTimers } from '../../src/timers.ts'
 import { PASSWORD } from '../accounts.ts'
 import { embedded, openService, type TestService } from '../harness.ts'
 import { launchChromium } from './chromium.ts'
@@ -13,12 +17,14 @@ export interface OpenHouse extends TestService {
   readonly base: string
 }
 
+const OPEN = { BIRTHS_PER_HOUR_PER_ADDRESS: '0' }
+
 /** The whole service on a socket. */
 export async function openHouse(
   env: Readonly<Record<string, string>> = {},
   own?: Parameters<typeof openService>[2],
 ): Promise<OpenHouse> {
-  const service = await openService(embedded, { BIRTHS_PER_HOUR_PER_ADDRESS: '0', ...env }, own)
+  const service = await openService(embedded, { ...OPEN, ...env }, own)
   const server = await listen(service.app, '127.0.0.1', 0)
   return {
     ...service,
@@ -31,7 +37,34 @@ export async function openHouse(
   }
 }
 
-/** A house with these settings and a browser, opened before a suite's tests and closed after them. */
+/** A worker has one browser, which ends with it. */
+export const browserOfWorker = lazily(() => launchChromium())
+
+const open: { app?: App } = {}
+
+/** What checks our pages is theirs, as their policy demands. */
+const axe: Answer = {
+  status: 200,
+  headers: { 'content-type': 'text/javascript', 'cache-control': 'max-age=3600, immutable' },
+  body: readFileSync(fileURLToPath(import.meta.resolve('axe-core/axe.min.js')), 'utf8'),
+}
+
+/** Of a worker too: a browser takes its houses, one after the other, for one, and compiles no script again. */
+const portOfWorker = lazily(async () => {
+  const app = (): App => {
+    if (open.app === undefined) throw new Error('asked for when no house was open')
+    return open.app
+  }
+  const site: Site = {
+    serve: async (incoming) => (incoming.path === AXE_PATH ? axe : app().serve(incoming)),
+    newRequestId: () => app().newRequestId(),
+    refuseUnparsed: (...why) => app().refuseUnparsed(...why),
+    timers: processTimers,
+  }
+  return (await listen(site, '127.0.0.1', 0)).port
+})
+
+/** A house with these settings for a suite's tests, and the worker's browser. */
 export function together(
   env: Readonly<Record<string, string>> = {},
   own?: Parameters<typeof openService>[2],
@@ -41,11 +74,14 @@ export function together(
 } {
   const opened: { house?: OpenHouse; browser?: Browser } = {}
   beforeAll(async () => {
-    opened.browser = await launchChromium()
-    opened.house = await openHouse(env, own)
+    const service = await openService(embedded, { ...OPEN, ...env }, own)
+    open.app = service.app
+    opened.browser = await browserOfWorker()
+    opened.house = { ...service, base: `http://127.0.0.1:${await portOfWorker()}` }
   })
   afterAll(async () => {
-    await opened.browser?.close()
+    if (opened.browser) await vacate(opened.browser)
+    opened.house?.app.stopAccepting()
     await opened.house?.close()
   })
   const there = <T>(part: T | undefined): T => {
@@ -101,31 +137,65 @@ function vacantOf(browser: Browser, kind: string): BrowserContext[] {
   return kinds.getOrInsertComputed(kind, () => [])
 }
 
-/** A page in a context that knows nothing of whoever was in it: it keeps only what it was opened with. */
-export async function enter(context: BrowserContext, origin: string): Promise<Page> {
+/** Closes the pages of a context but for a blank one, with whose last one the process would end. */
+async function leave(context: BrowserContext): Promise<Page> {
   const left = context.pages()
-  // Before those are closed, with whose last one the process would end.
   const page = await context.newPage()
   await Promise.all(left.map((each) => each.close()))
+  return page
+}
+
+/** What was left open asks the next house for nothing. */
+async function vacate(browser: Browser): Promise<void> {
+  const entered = new Set([...(vacant.get(browser)?.values() ?? [])].flat())
+  await Promise.all(
+    browser.contexts().map((each) => (entered.has(each) ? leave(each) : each.close())),
+  )
+}
+
+/** A page in a context that knows nothing of whoever was in it: it keeps only what it was opened with. */
+export async function enter(context: BrowserContext, origin: string): Promise<Page> {
+  const page = await leave(context)
+  await context.clearPermissions()
   const session = await context.newCDPSession(page)
   await session.send('Storage.clearDataForOrigin', { origin, storageTypes: 'all' })
   await session.detach()
   return page
 }
 
-/** For one test. What changes its context for good (permissions, a clock) takes `visitAlone`. */
+/** What a page is given; the rest is its context's. */
+type Looks = Pick<
+  BrowserContextOptions,
+  'viewport' | 'colorScheme' | 'permissions' | 'javaScriptEnabled'
+>
+
+async function look(page: Page, looks: Looks): Promise<void> {
+  const { viewport, colorScheme, permissions, javaScriptEnabled } = looks
+  if (viewport) await page.setViewportSize(viewport)
+  if (colorScheme) await page.emulateMedia({ colorScheme })
+  if (permissions) await page.context().grantPermissions(permissions)
+  if (javaScriptEnabled !== false) return
+  // For as long as the session is attached, which is as long as the page is there.
+  const session = await page.context().newCDPSession(page)
+  await session.send('Emulation.setScriptExecutionDisabled', { value: true })
+}
+
+/** For one test. What changes its context for good (a clock, no network) takes `visitAlone`. */
 export async function visit(
   browser: Browser,
   base: string,
   options: BrowserContextOptions = {},
 ): Promise<Visitor> {
-  const contexts = vacantOf(browser, JSON.stringify([base, options]))
-  const context = contexts.pop() ?? (await newContext(browser, base, options))
+  const { viewport, colorScheme, permissions, javaScriptEnabled, ...rest } = options
+  const contexts = vacantOf(browser, JSON.stringify([base, rest]))
+  const context = contexts.pop() ?? (await newContext(browser, base, rest))
   onTestFinished(() => void contexts.push(context))
-  return watched(context, base, await enter(context, base))
+  const page = await enter(context, base)
+  await look(page, options)
+  return watched(context, base, page)
 }
 
-/** In a context of its own, and for as long as the browser runs. */
+/** In a context of its own, until the suite ends. */
 export async function visitAlone(
   browser: Browser,
   base: string,
@@ -156,7 +226,15 @@ function watched(context: BrowserContext, base: string, page: Page): Visitor {
   return { page, context, faults }
 }
 
-const axe = readFileSync(fileURLToPath(import.meta.resolve('axe-core/axe.min.js')), 'utf8')
+const AXE_PATH = '/axe.js'
+
+/** It is asked for once, and compiled once: half a megabyte. */
+const AXE = `'axe' in window ? undefined : new Promise((resolve, reject) => {
+  const script = Object.assign(document.createElement('script'), {
+    src: '${AXE_PATH}', onload: () => resolve(script.remove()), onerror: reject,
+  })
+  document.head.append(script)
+})`
 
 /** Of what is in order nothing is written down, which is most of the work. */
 const complaints = (runOnly?: readonly string[]): string =>
@@ -171,7 +249,7 @@ export const OF_COLOURS = ['color-contrast', 'link-in-text-block'] as const
 
 /** What axe-core finds wrong with the page as it stands, one line for each element; by every rule. */
 export async function barriers(page: Page, rules?: readonly string[]): Promise<string[]> {
-  if (!(await page.evaluate("'axe' in window"))) await page.evaluate(`${axe};undefined`)
+  await page.evaluate(AXE)
   return await page.evaluate<string[]>(complaints(rules))
 }
 
