@@ -17,6 +17,7 @@ const CONTRACTS = [
 const AT_LENGTH = [
   'test/process/{nodes,sync,users}.test.ts',
   'test/{home/memory-races,cli/sync-model}.test.ts',
+  'test/client/adapters/langgraph-graphs.test.ts',
   'test/strangers/hostile-{bodies,home,requests}.test.ts',
 ]
 

@@ -159,14 +159,34 @@ def test_two_that_rename_to_one_name_overwrite_nothing(where: Where, born: Birth
             assert done.startswith("Successfully renamed")
 
 
+def test_two_that_insert_into_one_file_lose_nothing(
+    where: Where, born: BirthResult, home: AgentHome, tool: AgentHomeMemoryTool
+) -> None:
+    answer_of(tool, create("/memories/log.md", "start"))
+
+    def insert(who: str) -> set[str]:
+        at = {"command": "insert", "path": "/memories/log.md", "insert_line": 1}
+        with AgentHome(url=where.url, token=born.token) as own:
+            theirs = AgentHomeMemoryTool(own)
+            return {answer_of(theirs, {**at, "insert_text": f"{who}{n}"}) for n in range(20)}
+
+    with ThreadPoolExecutor(2) as pool:
+        said = list(pool.map(insert, "AB"))
+    assert said == [{"The file /memories/log.md has been edited."}] * 2
+    kept = home.read("memories..log.md")
+    assert kept is not None
+    lines = [f"{who}{n}" for who in "AB" for n in range(20)]
+    assert sorted(kept.text.split("\n")) == sorted([*lines, "start"])
+
+
 def test_sizes_are_those_of_du() -> None:
     sizes = [0, 1, 1023, 1024, 1280, 1536, 1024**2 - 1, 1024**2, 1024**3 * 5]
     said = ["0B", "1B", "1023B", "1K", "1.3K", "1.5K", "1024.0K", "1M", "5G"]
     assert list(map(size_shown, sizes)) == said
 
 
-@pytest.mark.parametrize("name", ["x" * 2_000_000, "x/" * 1_000_000])
-def test_the_model_is_told_of_every_2_mb_in_a_few_words(
+@pytest.mark.parametrize("name", ["x" * 200_000, "x/" * 100_000])
+def test_the_model_is_told_of_every_200_kb_in_a_few_words(
     home: AgentHome, tool: AgentHomeMemoryTool, name: str
 ) -> None:
     answer_of(tool, {"command": "create", "path": "/memories/a.md", "file_text": "A"})

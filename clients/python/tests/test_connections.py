@@ -73,7 +73,7 @@ def added(line: str) -> Callable[[Memory | None], str]:
 def read_often(home: AgentHome, name: str) -> list[str | None]:
     """What was read under a name; writes, too."""
     texts = []
-    for n in range(30):
+    for n in range(10):
         texts.append(text_at(home, name))
         home.update(f"{name}.log", added(f"{name} {n}\n"))
     return texts
@@ -87,9 +87,9 @@ def test_children_of_a_fork_read_and_write_what_is_theirs(home: AgentHome) -> No
     children = [in_child(work) for work in works]
     read = [read_often(home, NAMES[0])]
     read += [wait() for wait in children]
-    assert read == [[f"I am {name}."] * 30 for name in NAMES]
+    assert read == [[f"I am {name}."] * 10 for name in NAMES]
     for name in NAMES:
-        log = "".join(f"{name} {n}\n" for n in range(30))
+        log = "".join(f"{name} {n}\n" for n in range(10))
         assert text_at(home, f"{name}.log") == log
 
 
@@ -107,8 +107,8 @@ def test_a_pool_of_processes_uses_the_client_that_it_inherits(home: AgentHome) -
     for name in NAMES:
         home.write(name, f"I am {name}.", expected_version=0)
     with multiprocessing.get_context("fork").Pool(4) as pool:
-        found = pool.map(of_pool, range(120), chunksize=3)
-    assert found == [f"I am {NAMES[at % len(NAMES)]}." for at in range(120)]
+        found = pool.map(of_pool, range(40), chunksize=3)
+    assert found == [f"I am {NAMES[at % len(NAMES)]}." for at in range(40)]
 
 
 def socket_of(home: AgentHome) -> tuple[str, int]:
@@ -296,14 +296,14 @@ def test_many_threads_share_a_client_whatever_they_do(home: AgentHome) -> None:
     def work(n: int) -> list[str | None]:
         name = f"key{n}"
         home.write(name, name, expected_version=0)
-        found = [text_at(home, name) for _ in range(10)]
+        found = [text_at(home, name) for _ in range(5)]
         list(islice(home.list(view="whole"), 5))
         with exporting:
             b"".join(home.export())
         return found
 
     with ThreadPoolExecutor(16) as pool:
-        assert list(pool.map(work, range(32))) == [[f"key{n}"] * 10 for n in range(32)]
+        assert list(pool.map(work, range(16))) == [[f"key{n}"] * 5 for n in range(16)]
 
 
 def test_a_client_that_was_closed_or_copied_still_works(home: AgentHome) -> None:

@@ -165,7 +165,7 @@ def test_two_on_one_thread_overwrite_nothing(where: Where, born: BirthResult) ->
 
         def turns(_: int) -> None:
             graph = counting(AgentHomeSaver(home, keep=500))
-            for _ in range(5):
+            for _ in range(3):
                 graph.invoke({"said": ["ask"], "big": "", "n": 0}, thread)
 
         with ThreadPoolExecutor(2) as pool:
@@ -173,7 +173,7 @@ def test_two_on_one_thread_overwrite_nothing(where: Where, born: BirthResult) ->
         saver = AgentHomeSaver(home, keep=500)
         kept = list(saver.list(thread))
         # Of each turn three: what was asked, the loop's beginning, and its end.
-        assert len(kept) == 30
+        assert len(kept) == 18
         for each in kept:
             if each.parent_config:
                 assert saver.get_tuple(each.parent_config) is not None
@@ -288,12 +288,14 @@ def test_a_thread_that_is_rebuilt_from_its_ancestors_keeps_them_all(home: AgentH
     assert len(list(saver.list(THREAD))) == 5
 
 
-def test_values_and_writes_of_2_mb_are_kept_and_give_way_with_their_pieces(home: AgentHome) -> None:
+def test_values_of_several_batches_are_kept_and_give_way_with_their_pieces(
+    home: AgentHome,
+) -> None:
     saver = AgentHomeSaver(home, keep=2)
     counts: list[int] = []
     config = THREAD
-    for at in range(1, 6):
-        big = f"{at}{'ї' * 1_000_000}"
+    for at in range(1, 5):
+        big = f"{at}{'ї' * 600_000}"
         config = put(saver, config, checkpoint(at, {"big": big}, {"big": at}), {"big": at})
         saver.put_writes(config, [("big", big)], "task")
         found = AgentHomeSaver(home).get_tuple(THREAD)
@@ -301,8 +303,8 @@ def test_values_and_writes_of_2_mb_are_kept_and_give_way_with_their_pieces(home:
         assert found.checkpoint["channel_values"]["big"] == big
         assert [value == big for _, _, value in found.pending_writes or []] == [True]
         counts.append(home.profile().memory_count)
-    assert counts[2] > 600
-    assert counts[2:] == [counts[2]] * 3
+    assert counts[2] > 300
+    assert counts[3] == counts[2]
     saver.delete_thread("by hand")
     assert home.profile().memory_count == 0
 

@@ -278,7 +278,7 @@ def test_a_value_of_any_length_is_replaced_at_once_and_leaves_nothing(home: Agen
     assert len(list(home.list())) == 1 + math.ceil(2_000_012 / 16_384)
     store.put(("a",), "k", {"n": 2})
     assert found() == {"n": 2}
-    store.put(("a",), "k", first)
+    store.put(("a",), "k", {"text": "ї" * 20_000})
     store.delete(("a",), "k")
     assert [each.key for each in home.list()] == ["store.a.short"]
 

@@ -10,6 +10,7 @@ import { AgentHome, type AgentHomeOptions } from 'agent-home-client'
 import * as adapter from 'agent-home-client/langgraph'
 import { AgentHomeSaver } from 'agent-home-client/langgraph'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { timesPromised } from '../../effort.ts'
 import { run, saysIn } from '../examples.ts'
 import { openLossyWay } from '../lossy.ts'
 import { type OpenedHome, openHome } from '../opened.ts'
@@ -17,7 +18,10 @@ import { all } from '../outcome.ts'
 import { approvalGraph, chatGraph, nestedGraph } from './graphs.ts'
 import { examplesOf, follow, guideOf } from './guide.ts'
 
+/** How many fit into a minute of a normal home. */
 const TURNS = 50
+
+const A_MINUTE = 600
 
 const METADATA = { source: 'loop', step: 0, parents: {} } as const
 
@@ -41,7 +45,7 @@ const told = ({
 describe('a graph of LangGraph', () => {
   let opened: OpenedHome
   beforeAll(async () => {
-    opened = await openHome({ READS_PER_MINUTE: '600', WRITES_PER_MINUTE: '600' })
+    opened = await openHome({ READS_PER_MINUTE: `${A_MINUTE}`, WRITES_PER_MINUTE: `${A_MINUTE}` })
   })
   afterAll(() => opened.close())
 
@@ -81,14 +85,16 @@ describe('a graph of LangGraph', () => {
 
   test('50 turns fit into a normal home, and are remembered as in memory', async () => {
     const { home, bare, counted } = await begin()
-    const ours = await talk(new AgentHomeSaver({ home }), TURNS)
-    const theirs = await talk(new MemorySaver(), TURNS)
+    const turns = Math.max(12, timesPromised(TURNS))
+    const ours = await talk(new AgentHomeSaver({ home }), turns)
+    const theirs = await talk(new MemorySaver(), turns)
     expect(counted.refused).toBe(0)
+    expect(Math.max(counted.reads, counted.writes) / turns).toBeLessThanOrEqual(A_MINUTE / TURNS)
     const [state, reference] = await Promise.all([
       ours.getState(thread('talk')),
       theirs.getState(thread('talk')),
     ])
-    expect(state.values.messages).toHaveLength(3 * TURNS)
+    expect(state.values.messages).toHaveLength(3 * turns)
     expect(told(state)).toEqual(told(reference))
     const history = await all(ours.getStateHistory(thread('talk')))
     const whole = await all(theirs.getStateHistory(thread('talk')))
@@ -97,13 +103,13 @@ describe('a graph of LangGraph', () => {
     expect((await bare.profile()).memoryCount).toBeLessThan(60)
   })
 
-  test('values and writes of 2 MB are kept, and give way with all of their pieces', async () => {
+  test('values and writes of several batches are kept, and give way with all of their pieces', async () => {
     const { home, close } = await unlimited()
     const saver = new AgentHomeSaver({ home, keep: 2 })
     const counts: number[] = []
     let config: RunnableConfig = thread('big')
-    for (let at = 1; at <= 5; at++) {
-      const big = `${at}${'ї'.repeat(1_000_000)}`
+    for (let at = 1; at <= 4; at++) {
+      const big = `${at}${'ї'.repeat(600_000)}`
       const versions = { big: at }
       const id = `${at}`.padStart(8, '0')
       const checkpoint = { ...emptyCheckpoint(), id, channel_values: { big } }
@@ -116,8 +122,8 @@ describe('a graph of LangGraph', () => {
       expect(found?.pendingWrites?.map(([, , value]) => value === big)).toEqual([true])
       counts.push((await home.profile()).memoryCount)
     }
-    expect(counts[2]).toBeGreaterThan(700)
-    expect(counts.slice(2)).toEqual([counts[2], counts[2], counts[2]])
+    expect(counts[2]).toBeGreaterThan(400)
+    expect(counts[3]).toBe(counts[2])
     await saver.deleteThread('big')
     expect((await home.profile()).memoryCount).toBe(0)
     await close()
@@ -185,12 +191,12 @@ describe('a graph of LangGraph', () => {
   test('subgraphs keep their own, and go with the steps that made them', async () => {
     const { home, bare } = await begin()
     const graph = nestedGraph(new AgentHomeSaver({ home, keep: 4 }))
-    for (let turn = 0; turn < 3; turn++) await graph.invoke({ messages: ['x'] }, thread('nest'))
+    for (let turn = 0; turn < 2; turn++) await graph.invoke({ messages: ['x'] }, thread('nest'))
     const count = (await bare.profile()).memoryCount
-    for (let turn = 0; turn < 6; turn++) await graph.invoke({ messages: ['x'] }, thread('nest'))
+    for (let turn = 0; turn < 3; turn++) await graph.invoke({ messages: ['x'] }, thread('nest'))
     expect((await bare.profile()).memoryCount).toBeLessThanOrEqual(count + 1)
     const theirs = nestedGraph(new MemorySaver())
-    for (let turn = 0; turn < 9; turn++) await theirs.invoke({ messages: ['x'] }, thread('nest'))
+    for (let turn = 0; turn < 5; turn++) await theirs.invoke({ messages: ['x'] }, thread('nest'))
     const states = await Promise.all([graph, theirs].map((each) => each.getState(thread('nest'))))
     expect(states[0]?.values).toEqual(states[1]?.values)
   })

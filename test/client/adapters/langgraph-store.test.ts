@@ -362,7 +362,7 @@ describe('the store of LangGraph', () => {
     expect(await all(home.list())).toHaveLength(1 + Math.ceil(2_000_012 / 16_384))
     await store.put(['a'], 'k', { n: 2 })
     expect(await isThere({ n: 2 })).toBe(true)
-    await store.put(['a'], 'k', first ?? {})
+    await store.put(['a'], 'k', { text: 'ї'.repeat(20_000) })
     await store.delete(['a'], 'k')
     expect((await all(home.list())).map(({ key }) => key)).toEqual(['store.a.short'])
   })
