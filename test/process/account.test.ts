@@ -3,7 +3,8 @@ import { afterEach, expect, test } from 'vitest'
 import { birthBody, freshKey } from '../harness.ts'
 import { dropDatabases } from './nodes.ts'
 import { onFile, places } from './places.ts'
-import { cleanUp, type Launch, launch, type Server, serve } from './program.ts'
+import { cleanUp, type Launch, type Server, serve } from './program.ts'
+import { speakAt } from './spoken-at.ts'
 
 afterEach(async () => {
   await cleanUp()
@@ -12,7 +13,7 @@ afterEach(async () => {
 
 const email = 'Keeper@example.org'
 
-const run = (options: Launch, ...args: string[]) => launch({ ...options, args }).ended
+const run = (options: Launch, ...args: string[]) => speakAt(options, args)
 
 async function bear({ url }: Pick<Server, 'url'>): Promise<void> {
   const { status } = await fetch(`${url}/api/agents/birth`, {

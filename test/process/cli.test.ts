@@ -1,21 +1,16 @@
 /** The commands for agents, as people and scripts run them. */
+import { once } from 'node:events'
 import { chmodSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { type AddressInfo, createServer } from 'node:net'
 import { delimiter, join } from 'node:path'
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
 import { commands } from '../../src/cli/commands.ts'
 import { speak } from '../cli/spoken.ts'
-import { section, stepsOf } from '../readme.ts'
+import { type Step, section, stepsOf } from '../readme.ts'
 import { birth, type Tokens } from './calls.ts'
-import {
-  cleanUp,
-  freshDirectory,
-  type Launch,
-  launch,
-  programCommand,
-  root,
-  serve,
-} from './program.ts'
+import { cleanUp, freshDirectory, type Launch, launch, root, serve } from './program.ts'
 import { expectSteps, namedIn } from './shell.ts'
+import { spokenInShell } from './spoken-in-shell.ts'
 
 /** One service for all but the guide, which speaks of its data: each test has agents of its own. */
 let url: string
@@ -28,35 +23,27 @@ afterAll(cleanUp)
 
 const guide = readFileSync(join(root, 'docs/cli.md'), 'utf8')
 
-const program = `exec ${programCommand().join(' ')} "$@"`
+/** A page's blocks, whose commands find this home. */
+async function expectPage(directory: string, home: Record<string, string>, steps: Step[]) {
+  const own = { XDG_CONFIG_HOME: directory, DISK_RESERVE: '0', ...home }
+  await spokenInShell(own, async (script) => {
+    const PATH = [namedIn(directory, { 'agent-home': script }), process.env.PATH].join(delimiter)
+    await expectSteps({ directory, env: { ...own, PATH } }, steps)
+  })
+}
 
-test.concurrent('docs/cli.md: each block prints what it says', async () => {
+test('docs/cli.md: each block prints what it says', async () => {
   const directory = freshDirectory()
   // The page says more than a minute's worth of what an operator does.
   const own = await serve({ directory, env: { CONTROLS_PER_MINUTE: '0' } })
-  const { PATH } = process.env
-  const env = {
-    PATH: [namedIn(directory, { 'agent-home': program }), PATH].join(delimiter),
-    XDG_CONFIG_HOME: directory,
-    AGENT_HOME_URL: own.url,
-    DISK_RESERVE: '0',
-  }
-  await expectSteps({ directory, env }, stepsOf(guide))
+  await expectPage(directory, { AGENT_HOME_URL: own.url }, stepsOf(guide))
   expect(statSync(join(directory, 'atlas.json')).mode & 0o777).toBe(0o600)
   expect(statSync(join(directory, 'agent-home', 'profiles.json')).mode & 0o777).toBe(0o600)
   expect(readFileSync(join(directory, 'refused.txt'), 'utf8')).toContain('(agent_paused')
 })
 
-test.concurrent('docs/sync.md: each block prints what it says', async () => {
-  const directory = freshDirectory()
+test('docs/sync.md: each block prints what it says', async () => {
   const { token } = await birth(url)
-  const { PATH } = process.env
-  const env = {
-    PATH: [namedIn(directory, { 'agent-home': program }), PATH].join(delimiter),
-    XDG_CONFIG_HOME: directory,
-    AGENT_HOME_URL: url,
-    AGENT_HOME_TOKEN: token,
-  }
   const page = readFileSync(join(root, 'docs/sync.md'), 'utf8')
   const first = section('README.md', 'A first memory')
   const [, written = ''] = /agent-home -- (write .*)/.exec(first) ?? []
@@ -64,7 +51,7 @@ test.concurrent('docs/sync.md: each block prints what it says', async () => {
     { shell: `agent-home ${written}\n`, prints: 'plan is at version 1.' },
     ...stepsOf(page),
   ]
-  await expectSteps({ directory, env }, steps)
+  await expectPage(freshDirectory(), { AGENT_HOME_URL: url, AGENT_HOME_TOKEN: token }, steps)
   const options = commands.find(({ name }) => name === 'sync')?.options ?? []
   for (const { name } of options.slice(0, 4)) expect(page).toContain(`--${name}`)
 })
@@ -106,7 +93,7 @@ describe.concurrent('codes', () => {
   test('tell a script what happened, and the JSON says it too', async () => {
     const { run, say } = await open()
     const code = async (...args: string[]) => (await say(...args)).code
-    expect((await run('write', 'plan', 'one')).code).toBe(0)
+    expect(await code('write', 'plan', 'one')).toBe(0)
     expect(await code('write', 'plan', 'two')).toBe(3)
     expect(await code('write', 'plan', 'two', '--expect', '1', '--overwrite')).toBe(2)
     expect(await code('write', 'no key', 'x')).toBe(2)
@@ -123,18 +110,19 @@ describe.concurrent('codes', () => {
   })
 
   test('nobody answers: it says where, and that it may go well later', async () => {
-    const { run } = await open()
-    const closed = await serve({ directory: freshDirectory() })
-    await closed.kill('SIGTERM')
-    const { code, output } = await run('read', 'plan', '--url', closed.url)
+    const closed = createServer().listen(0, '127.0.0.1')
+    await once(closed, 'listening')
+    const { port } = closed.address() as AddressInfo
+    await once(closed.close(), 'close')
+    const at = ['--url', `http://127.0.0.1:${port}`, '--token', 'aha_x']
+    const { code, stderr } = await speak(['read', 'plan', ...at])
     expect(code).toBe(6)
-    expect(output).toMatch(/^(Waiting \d+ s.*\n)*There is no answer from this address\..*\n$/)
+    expect(stderr).toMatch(/^(Waiting \d+ s.*\n)*There is no answer from this address\..*\n$/)
   })
 
   test('a token is in no message', async () => {
-    const { run, say, born } = await open()
-    const { output } = await run('pause')
-    expect(output).not.toContain(born.token)
+    const { say, born } = await open()
+    expect((await say('pause')).stderr).not.toContain(born.token)
     const { stderr } = await say('read', 'plan', '--token', 'aho_s3cret')
     expect(stderr).toMatch(/./)
     expect(stderr).not.toContain('s3cret')
@@ -154,8 +142,9 @@ test.concurrent('texts go in and out byte for byte, by argument, by file and by 
     ...{ text: 'mine', metadata: { run: 12 }, version: 2 },
   })
   writeFileSync(join(directory, 'text'), Buffer.from([0xff, 0xfe]))
-  expect(await run('write', 'bytes', '--file', 'text')).toMatchObject({
-    ...{ code: 2, output: 'text is not UTF-8.\n' },
+  const file = join(directory, 'text')
+  expect(await say('write', 'bytes', '--file', file)).toMatchObject({
+    ...{ code: 2, stderr: `${file} is not UTF-8.\n` },
   })
 })
 
@@ -179,9 +168,9 @@ test.concurrent('a reader that is gone ends a command without a word', async () 
 })
 
 test.concurrent('an export is whole or not there, and replaces nothing unasked', async () => {
-  const { run, say, directory } = await open()
+  const { say, directory } = await open()
   await say('write', 'plan', 'one')
-  const { stdout } = await run('export')
+  const { stdout } = await say('export')
   expect(JSON.parse(stdout)).toMatchObject({ format: 'service-home-v1', memoryCount: 1 })
   const file = join(directory, 'home.json')
   expect((await say('export', file, '--token', 'aha_guess')).code).toBe(5)
@@ -204,7 +193,7 @@ test.concurrent('an import says how much of a history it left out', async () => 
 })
 
 test.concurrent('an import that finds memories of its keys names them, and changes nothing', async () => {
-  const { run, say, born, directory } = await open()
+  const { say, born, directory } = await open()
   await say('write', 'plan', 'one')
   await say('write', 'other', 'one')
   const file = join(directory, 'home.json')
@@ -212,25 +201,25 @@ test.concurrent('an import that finds memories of its keys names them, and chang
   await say('export', file)
   await say('delete', 'deleted', '--expect', '1')
   const operator = ['--token', born.operator_token]
-  const failed = await run('import', file, ...operator)
+  const failed = await say('import', file, ...operator)
   expect(failed).toMatchObject({ code: 3, stdout: '' })
-  expect(failed.output).toContain(' Keys: other, plan. (import_conflict, ')
-  const inJson = await run('import', file, '--json', ...operator)
-  expect([inJson.code, JSON.parse(inJson.output)]).toEqual([
+  expect(failed.stderr).toContain(' Keys: other, plan. (import_conflict, ')
+  const inJson = await say('import', file, '--json', ...operator)
+  expect([inJson.code, JSON.parse(inJson.stderr)]).toEqual([
     3,
     expect.objectContaining({ code: 'import_conflict', conflicts: ['other', 'plan'] }),
   ])
   const skipping = ['import', file, '--on-conflict', 'skip', ...operator]
-  const skipped = await run(...skipping, '--dry-run', '--json')
+  const skipped = await say(...skipping, '--dry-run', '--json')
   expect([skipped.code, JSON.parse(skipped.stdout)]).toEqual([
     0,
     expect.objectContaining({ imported: 1, skipped: 2, conflicts: ['other', 'plan'] }),
   ])
-  expect((await run('read', 'deleted')).code).toBe(4)
-  expect((await run(...skipping)).stdout).toBe(
+  expect((await say('read', 'deleted')).code).toBe(4)
+  expect((await say(...skipping)).stdout).toBe(
     '1 imported, 2 skipped; there already: other, plan.\n',
   )
-  expect((await run('read', 'deleted')).code).toBe(0)
+  expect((await say('read', 'deleted')).code).toBe(0)
 })
 
 test.concurrent('a birth without consent is refused, with what to do', async () => {

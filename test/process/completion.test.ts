@@ -26,47 +26,15 @@ function installed(): string {
 
 const env = { PATH: `${installed()}:${process.env.PATH}`, HOME: freshDirectory() }
 
-/** What a real bash offers for the last word of each; files as `<default>`. */
-async function offeredFor(asked: readonly (readonly string[])[]): Promise<string[][]> {
-  const each = asked.map((words) => {
-    const quoted = words.map((word) => `'${word}'`).join(' ')
-    return `COMP_WORDS=(agent-home ${quoted}); COMP_CWORD=${words.length}; _agent_home
-      printf '%s\\n' "\${COMPREPLY[@]}"; echo next`
-  })
-  const given = [await scriptFor('bash'), 'compopt() { echo "<$2>"; }', ...each].join('\n')
-  const text = execFileSync('bash', ['--norc', '-c', given], { encoding: 'utf8', env })
-  return text
-    .split('next\n')
-    .slice(0, -1)
-    .map((lines) => lines.split('\n').filter(Boolean))
-}
-
-const offered = async (...words: string[]): Promise<string[]> =>
-  (await offeredFor([words]))[0] ?? []
-
-test('bash offers every command, by what was begun', async () => {
-  const firsts = new Set(commands.map(({ name }) => name.split(' ')[0]))
-  expect(await offered('')).toEqual([...firsts])
-  expect(await offered('ba')).toEqual(['backup'])
-  expect(await offered('re')).toEqual(['read', 'restore', 'rename'])
-})
-
-test('bash offers second words, and then their options', async () => {
-  expect(await offered('gateway', '')).toEqual(['list', 'remove'])
-  expect(await offered('gateway', 'list', '--f')).toEqual(['--feed'])
-  expect(await offered('account', 'recover', '--')).toEqual(['--url', '--json'])
-})
-
-test('bash offers the options of each command, what follows them, and files', async () => {
-  const options = await offeredFor(commands.map(({ name }) => [...name.split(' '), '--']))
-  expect(options).toEqual(
-    commands.map((command) => optionsOf(command).map(({ name }) => `--${name}`)),
-  )
-  expect(await offered('import', '--on-conflict', '')).toEqual(['fail', 'skip', 'replace'])
-  expect(await offered('list', '--order', 'c')).toEqual(['changed'])
-  expect(await offered('completion', '')).toEqual(['bash', 'zsh', 'fish'])
-  expect(await offered('backup', '')).toEqual(['<default>'])
-  expect(await offered('write', '--file', '')).toEqual(['<default>'])
+test('every command is offered, with its options', async () => {
+  const words = async (...begun: string[]) =>
+    (await speak(['complete', ...begun])).stdout.match(/^[^\t\n]+/gm) ?? []
+  expect(await words('')).toEqual([...new Set(commands.map(({ name }) => name.split(' ')[0]))])
+  for (const command of commands) {
+    const options = optionsOf(command).map(({ name }) => `--${name}`)
+    expect(await words(...command.name.split(' '), '--')).toEqual(options)
+  }
+  expect(await words('write', '--file', '')).toEqual([':files'])
 })
 
 test('each word comes with its summary, for the shells that show it', async () => {
@@ -98,6 +66,25 @@ function place(): string {
   writeFileSync(join(directory, 'here.db'), '')
   return directory
 }
+
+/** A real bash asks the system for files itself, where it is told to. */
+test('a real bash offers what was begun', async () => {
+  const asked = cases.map(([begun]) => {
+    const words = begun.split(' ')
+    return `COMP_WORDS=(agent-home ${words.map((word) => `'${word}'`).join(' ')})
+      COMP_CWORD=${words.length}; _agent_home; printf '%s\\n' "\${COMPREPLY[@]}"; echo next`
+  })
+  const given = [
+    await scriptFor('bash'),
+    'compopt() { [ "$1 $2" = "-o default" ] && ls; }',
+    ...asked,
+  ].join('\n')
+  const text = execFileSync('bash', ['--norc', '-c', given], {
+    ...{ encoding: 'utf8', cwd: place(), env },
+  })
+  const words = text.split('next\n').map((lines) => lines.match(/.+/g) ?? [])
+  expect(cases.map(([begun], at) => [begun, words[at]?.toSorted()])).toEqual(expected)
+})
 
 const isHere = (shell: string): boolean => spawnSync(shell, ['--version']).status === 0
 

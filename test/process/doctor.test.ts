@@ -7,7 +7,8 @@ import { DatabaseSync } from 'node:sqlite'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Finding } from '../../src/store/port/rest.ts'
 import { dropDatabases, freshDatabase } from './nodes.ts'
-import { cleanUp, freshDirectory, type Launch, launch, serve } from './program.ts'
+import { cleanUp, freshDirectory, type Launch, serve } from './program.ts'
+import { speakAt } from './spoken-at.ts'
 
 afterAll(async () => {
   await cleanUp()
@@ -16,7 +17,7 @@ afterAll(async () => {
 
 /** By what they are about; of several, the last. */
 async function examine(options: Launch) {
-  const { code, stdout, output } = await launch({ ...options, args: ['doctor', '--json'] }).ended
+  const { code, stdout, output } = await speakAt(options, ['doctor', '--json'])
   expect(output).toBe(stdout)
   const { findings } = JSON.parse(stdout) as { findings: Finding[] }
   return { code, of: Object.fromEntries(findings.map((each) => [each.about, each])) }
@@ -55,7 +56,7 @@ test.concurrent('of a service that runs, all is good', async () => {
     ...{ service: { says: `it is ready at ${url}` }, journal: { says: 'a write-ahead log' } },
     PUBLIC_URL: { says: `${url} leads here` },
   })
-  const shown = await launch({ directory, env, args: ['doctor'] }).ended
+  const shown = await speakAt({ directory, env }, ['doctor'])
   expect(shown.stdout).toMatch(
     /^ok {5}Agent Home +\d.*\nok {5}Node\.js +v\d+.*\n(ok .*\n)+Nothing is wrong\.\n$/,
   )
@@ -150,7 +151,7 @@ test.concurrent('an address at which something else answers, and a public one th
     state: 'wrong',
     says: expect.stringContaining('something else'),
   })
-  const shown = await launch({ directory: freshDirectory(), env, args: ['doctor'] }).ended
+  const shown = await speakAt({ directory: freshDirectory(), env }, ['doctor'])
   expect(shown.stdout).toMatch(/WRONG +PUBLIC_URL +.* is not encrypted\n/)
   expect(shown.stdout).toMatch(/note +PUBLIC_URL +.* cannot be reached from here\n/)
 })

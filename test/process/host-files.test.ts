@@ -15,13 +15,14 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { birth, readMemory, writeMemory } from './calls.ts'
 import { dropDatabases, freshDatabase, startNode } from './nodes.ts'
 import { cleanUp, freshDirectory, type Launch, launch, serve } from './program.ts'
+import { speakAt } from './spoken-at.ts'
 
 afterAll(async () => {
   await cleanUp()
   await dropDatabases()
 })
 
-const run = (options: Launch, ...args: string[]) => launch({ ...options, args }).ended
+const run = (options: Launch, ...args: string[]) => speakAt(options, args)
 
 const databaseOf = (directory: string): string => join(directory, 'data', 'home.db')
 

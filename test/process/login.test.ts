@@ -4,8 +4,9 @@ import { createServer } from 'node:http'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { birth } from './calls.ts'
-import { cleanUp, freshDirectory, launch, programCommand, type Server, serve } from './program.ts'
+import { cleanUp, freshDirectory, programCommand, type Server, serve } from './program.ts'
 import { hasTerminals, onTerminal } from './pseudo-terminal.ts'
+import { speakAt } from './spoken-at.ts'
 
 const own = freshDirectory()
 let server: Server
@@ -17,7 +18,7 @@ afterAll(cleanUp)
 function person() {
   const directory = freshDirectory()
   const file = join(directory, 'config', 'agent-home', 'profiles.json')
-  const run = (...args: string[]) => launch({ directory, args }).ended
+  const run = (...args: string[]) => speakAt({ directory }, args)
   /** With the token in a file. */
   async function login(token: string, ...args: string[]) {
     writeFileSync(join(directory, 'token'), `${token}\n`)

@@ -25,13 +25,12 @@ interface Place {
 
 /** Runs the blocks in one shell; gives what each of them printed. Throws if one fails. */
 async function printedBy({ directory, env }: Place, steps: readonly Step[]): Promise<string[]> {
-  const shell = spawn('sh', [], {
+  const script = steps.map(({ shell }) => `${shell}printf '${BLOCK_ENDED} %s\\n' $?\n`)
+  const shell = spawn('sh', ['-c', script.join('')], {
     cwd: directory,
-    stdio: ['pipe', 'pipe', 'inherit'],
+    stdio: ['ignore', 'pipe', 'inherit'],
     env: env ?? process.env,
   })
-  for (const step of steps) shell.stdin.write(`${step.shell}printf '${BLOCK_ENDED} %s\\n' $?\n`)
-  shell.stdin.end()
   let output = ''
   for await (const chunk of shell.stdout.setEncoding('utf8')) output += chunk
   return output.split(`${BLOCK_ENDED.trim()} 0`).slice(0, -1)

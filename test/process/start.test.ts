@@ -1,14 +1,15 @@
-import { existsSync, readdirSync, realpathSync, statSync } from 'node:fs'
+import { copyFileSync, existsSync, mkdirSync, readdirSync, realpathSync, statSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { afterAll, expect, test } from 'vitest'
+import { embedded } from '../harness.ts'
 import { birth, readMemory, writeMemory } from './calls.ts'
 import { cleanUp, freshDirectory, launch, pinnedNode, root, serve } from './program.ts'
 
 afterAll(cleanUp)
 
-test.concurrent('it starts on a fresh directory, says where it is and what to do next', async () => {
+test.concurrent('it starts, says where it is, and starts again on the one file it left', async () => {
   const directory = freshDirectory()
   const server = await serve({ directory })
   const [line] = await server.says(/{.*"msg":"listening".*}/)
@@ -17,6 +18,29 @@ test.concurrent('it starts on a fresh directory, says where it is and what to do
   expect(said.next).toBe(`curl -s ${server.url}/api/agents/preview`)
   expect((await fetch(`${server.url}/api/agents/preview`)).status).toBe(200)
   expect(statSync(join(directory, 'data')).mode & 0o077).toBe(0)
+
+  // A second process on the same file is refused, and told which process holds it.
+  const { code, output } = await launch({ directory }).ended
+  expect(code).toBe(1)
+  expect(output).toContain(`data/home.db is in use by process ${server.pid}`)
+  expect(output.trimEnd().split('\n')).toHaveLength(1)
+  expect((await fetch(`${server.url}/readyz`)).status).toBe(200)
+
+  const born = await birth(server.url)
+  await writeMemory(server.url, born.token, { key: 'plan', text: 'Step 1', expectedVersion: 0 })
+  expect((await server.kill('SIGTERM')).code).toBe(0)
+  expect(readdirSync(join(directory, 'data')).toSorted()).toEqual(['home.db', 'home.db.lock'])
+
+  // At every address of the machine, it names one that leads to it.
+  const again = await serve({ directory, env: { HOST: '0.0.0.0' } })
+  expect(again.url).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/)
+  const found = await readMemory(again.url, born.token, 'plan')
+  expect(found.memory).toMatchObject({ text: 'Step 1', version: 1 })
+
+  // The file is free again however its process ended.
+  await again.kill('SIGKILL')
+  const third = await serve({ directory })
+  expect((await fetch(`${third.url}/readyz`)).status).toBe(200)
 })
 
 test.concurrent('without a command it takes what `serve` takes', async () => {
@@ -24,32 +48,6 @@ test.concurrent('without a command it takes what `serve` takes', async () => {
   const { code, output } = await launch(given).ended
   expect(code).toBe(1)
   expect(JSON.parse(output)).toMatchObject({ code: 'configuration_invalid', exit: 1 })
-})
-
-test.concurrent('at every address of the machine, it names one that leads to it', async () => {
-  const server = await serve({ directory: freshDirectory(), env: { HOST: '0.0.0.0' } })
-  expect(server.url).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/)
-  expect((await fetch(`${server.url}/healthz`)).status).toBe(200)
-})
-
-test.concurrent('it starts again on the data it left, and the tokens and memories are there', async () => {
-  const directory = freshDirectory()
-  const first = await serve({ directory })
-  const born = await birth(first.url)
-  await writeMemory(first.url, born.token, { key: 'plan', text: 'Step 1', expectedVersion: 0 })
-  expect((await first.kill('SIGTERM')).code).toBe(0)
-
-  const second = await serve({ directory })
-  const found = await readMemory(second.url, born.token, 'plan')
-  expect(found.memory).toMatchObject({ text: 'Step 1', version: 1 })
-})
-
-test.concurrent('after a clean stop all data is in the one database file', async () => {
-  const directory = freshDirectory()
-  const server = await serve({ directory })
-  await birth(server.url)
-  await server.kill('SIGTERM')
-  expect(readdirSync(join(directory, 'data')).toSorted()).toEqual(['home.db', 'home.db.lock'])
 })
 
 test.concurrent('a Node.js that is too old is told so, before anything else is asked of it', async () => {
@@ -91,28 +89,11 @@ test.concurrent('a port in use is explained', async () => {
   expect(output).toBe(`Port ${port} is in use. Set PORT to another, or to 0 for any free one.\n`)
 })
 
-test.concurrent('a second process on the same file is refused, and told which process holds it', async () => {
-  const directory = freshDirectory()
-  const first = await serve({ directory })
-  const { code, output } = await launch({ directory }).ended
-  expect(code).toBe(1)
-  expect(output).toContain(`data/home.db is in use by process ${first.pid}`)
-  expect(output.trimEnd().split('\n')).toHaveLength(1)
-  expect((await fetch(`${first.url}/readyz`)).status).toBe(200)
-})
-
-test.concurrent('the file is free again however its process ended', async () => {
-  const directory = freshDirectory()
-  const first = await serve({ directory })
-  await first.kill('SIGKILL')
-  const second = await serve({ directory })
-  expect((await fetch(`${second.url}/readyz`)).status).toBe(200)
-})
-
 test.concurrent('a database of a newer program is refused and left as it is', async () => {
   const directory = freshDirectory()
-  await (await serve({ directory })).kill('SIGTERM')
   const path = join(directory, 'data', 'home.db')
+  mkdirSync(join(directory, 'data'), { mode: 0o700 })
+  copyFileSync((await embedded.fresh()).url.replace('sqlite:', ''), path)
   const db = new DatabaseSync(path)
   db.exec('UPDATE schema_version SET version = 1000, oldest = 1000')
   db.close()

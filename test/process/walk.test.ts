@@ -2,13 +2,13 @@
 import { readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { afterEach, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, test } from 'vitest'
 import { blocksIn } from '../client/examples.ts'
 import { readDocument, section, stepsOf } from '../readme.ts'
 import { cleanUp, freshDirectory, launch, pinnedNode, root } from './program.ts'
 import { expectSteps } from './shell.ts'
 
-afterEach(cleanUp)
+afterAll(cleanUp)
 
 const DEFAULT_ADDRESS = 'http://127.0.0.1:8787'
 
@@ -32,15 +32,15 @@ function checkout(): string {
 
 const [start, run, ...memory] = stepsOf(readDocument('README.md'))
 
-async function serving() {
-  const directory = checkout()
+let directory: string
+let url: string
+beforeAll(async () => {
+  directory = checkout()
   const server = launch({ directory, command: ['npm', 'start'] })
-  const [, url = ''] = await server.says(/"url":"([^"]+)"/)
-  return { directory, url }
-}
+  url = (await server.says(/"url":"([^"]+)"/))[1] ?? ''
+})
 
 test('npm start, the walk, the gateway and the backup do what the guides say', async () => {
-  const { directory, url } = await serving()
   const steps = guides
     .flat()
     .map((step) => ({ ...step, shell: step.shell.replaceAll(DEFAULT_ADDRESS, url) }))
@@ -53,7 +53,6 @@ test('npm start, the walk, the gateway and the backup do what the guides say', a
 })
 
 test('a first memory by command line and in TypeScript, as the README has them', async () => {
-  const { directory, url } = await serving()
   const env = { AGENT_HOME_URL: url, XDG_CONFIG_HOME: directory }
   await expectSteps({ directory, env: { ...process.env, ...env } }, memory)
   const [program] = blocksIn('README.md', readDocument('README.md'))
