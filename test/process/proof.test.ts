@@ -4,7 +4,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { AgentHome } from 'agent-home-client'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { forge, forgeries, settle } from '../client/forged.ts'
 import { birth } from './calls.ts'
 import { cleanUp, freshDirectory, pinnedNode, root, serve } from './program.ts'
@@ -26,14 +26,36 @@ interface Verdict {
   readonly findings: readonly string[]
 }
 
-const verdictFor = (token: string, program = verifier): Promise<Verdict> =>
+const envFor = (token: string) => ({ AGENT_HOME_URL: url, AGENT_HOME_TOKEN: token })
+
+/** As printed, by a Node.js of its own. */
+const verdictFor = (token: string): Promise<Verdict> =>
   new Promise((resolve) => {
-    writeFileSync(join(directory, 'verify.mjs'), program)
-    const env = { AGENT_HOME_URL: url, AGENT_HOME_TOKEN: token }
-    execFile(pinnedNode, ['verify.mjs'], { cwd: directory, env }, (error, stdout) => {
+    writeFileSync(join(directory, 'verify.mjs'), verifier)
+    const options = { cwd: directory, env: envFor(token) }
+    execFile(pinnedNode, ['verify.mjs'], options, (error, stdout) => {
       resolve({ code: error ? error.code : 0, findings: stdout.trim().split('\n') })
     })
   })
+
+let programsRun = 0
+
+/** In this process, whose environment, console and exit code it has meanwhile. */
+async function verdictHere(token: string, program = verifier): Promise<Verdict> {
+  const file = join(directory, `verify.${programsRun++}.mjs`)
+  writeFileSync(file, program)
+  const findings: string[] = []
+  vi.spyOn(console, 'log').mockImplementation((...words) => void findings.push(words.join(' ')))
+  for (const [name, value] of Object.entries(envFor(token))) vi.stubEnv(name, value)
+  try {
+    await import(file)
+    return { code: process.exitCode ?? 0, findings }
+  } finally {
+    process.exitCode = undefined
+    vi.unstubAllEnvs()
+    vi.restoreAllMocks()
+  }
+}
 
 /** Behind the service's back. */
 function altered(sql: string, agentId: string): void {
@@ -93,7 +115,7 @@ test('it finds everything right in a home that imported another', async () => {
   const { home } = await lived()
   const born = await birth(url)
   await clientsOf(born).operator.import(await home.export({ history: true }))
-  const { code, findings } = await verdictFor(born.token)
+  const { code, findings } = await verdictHere(born.token)
   expect(findings).toHaveLength(5)
   expect(findings.filter((line) => !line.startsWith('right: '))).toEqual([])
   expect(code).toBe(0)
@@ -109,7 +131,7 @@ test.each([
 ])('one byte of %s of an event is changed: it names the event', async (_, sql) => {
   const { agent_id, token } = await lived()
   altered(sql, agent_id)
-  const { code, findings } = await verdictFor(token)
+  const { code, findings } = await verdictHere(token)
   expect(findings.filter((line) => line.startsWith('WRONG'))).toEqual(['WRONG: event 5'])
   expect(code).toBe(1)
 })
@@ -123,7 +145,7 @@ test.each([
 ])('one byte of %s is changed: it names the event that committed to it', async (_, sql) => {
   const { agent_id, token } = await lived()
   altered(sql, agent_id)
-  const { code, findings } = await verdictFor(token)
+  const { code, findings } = await verdictHere(token)
   expect(findings.filter((line) => line.startsWith('WRONG'))).toEqual([
     'WRONG: text of event 3, moved',
   ])
@@ -133,9 +155,9 @@ test.each([
 test.each(forgeries)('$name: it names the memory', async (forgery) => {
   const { agent_id, token, home } = await lived()
   await settle(home)
-  expect((await verdictFor(token)).code).toBe(0)
+  expect((await verdictHere(token)).code).toBe(0)
   forge(join(directory, 'data/home.db'), agent_id, forgery)
-  const { code, findings } = await verdictFor(token)
+  const { code, findings } = await verdictHere(token)
   const wrong = findings.filter((line) => line.startsWith('WRONG'))
   expect(wrong).toHaveLength(forgery.wrong.length)
   for (const key of forgery.wrong)
@@ -156,7 +178,7 @@ test('it compares no memory that changed since the statement, and all others', a
      }
      const live = new Map()`,
   )
-  const { code, findings } = await verdictFor(token, changing)
+  const { code, findings } = await verdictHere(token, changing)
   expect((await home.head()).head.id).toBeGreaterThan(17)
   expect(findings.filter((line) => !line.startsWith('right: '))).toEqual([])
   expect(findings.filter((line) => / (?:a|b|new)$/.test(line))).toEqual([])
