@@ -1,7 +1,7 @@
 /** A home on a real socket, and the client at its door. */
 import { AgentHome, type AgentHomeOptions } from 'agent-home-client'
 import { listen } from '../../src/http/server.ts'
-import { type Born, embedded, openService, type TestService } from '../harness.ts'
+import { type Born, type Engine, embedded, openService, type TestService } from '../harness.ts'
 
 export interface OpenedHome {
   readonly service: TestService
@@ -25,9 +25,12 @@ const unlimited = {
   BIRTHS_PER_HOUR_PER_ADDRESS: '0',
 }
 
-export async function openHome(env: Readonly<Record<string, string>> = {}): Promise<OpenedHome> {
-  const service = await openService(embedded, { ...unlimited, ...env })
-  const server = await listen(service.app, '127.0.0.1', 0)
+export async function openHome(
+  env: Readonly<Record<string, string>> = {},
+  { engine = embedded, port = 0 }: { readonly engine?: Engine; readonly port?: number } = {},
+): Promise<OpenedHome> {
+  const service = await openService(engine, { ...unlimited, ...env })
+  const server = await listen(service.app, '127.0.0.1', port)
   const url = `http://127.0.0.1:${server.port}`
   return {
     service,

@@ -8,29 +8,47 @@ import { verifiedExportReport } from '../../src/cli/host/verify.ts'
 import { profileOf } from '../../src/cli/remote/profiles.ts'
 import { speak } from '../cli/spoken.ts'
 import { forge, forgeries, settle } from '../client/forged.ts'
+import { type OpenedHome, openHome } from '../client/opened.ts'
 import { ask } from '../http/ask.ts'
-import { cleanUp, freshDirectory, serve } from './program.ts'
+import { cleanUp, freshDirectory } from './program.ts'
+
+const opening: OpenedHome[] = []
 
 afterEach(async () => {
   vi.unstubAllEnvs()
+  for (const home of opening.splice(0)) await home.close()
   await cleanUp()
 })
+
+/** A home of this process, whose data is in this file before and after. */
+async function serveFile(file: string, env: Readonly<Record<string, string>>, port = 0) {
+  const fresh = async () => ({
+    url: `sqlite:${file}`,
+    directory: async () => '',
+    drop: async () => {},
+  })
+  const home = await openHome(env, { engine: { name: 'file', fresh }, port })
+  opening.push(home)
+  return home
+}
 
 const birth = ['--name', 'A', '--purpose', 'P', '--symbol', 'zerno', '--operator-consent']
 
 /** A service, and an agent of which this person's commands know the profile. */
 async function opened(env: Readonly<Record<string, string>> = {}) {
   const directory = freshDirectory()
-  const server = await serve({ directory, env })
+  const file = join(directory, 'home.db')
+  const server = await serveFile(file, env)
   vi.stubEnv('XDG_CONFIG_HOME', freshDirectory())
   vi.stubEnv('AGENT_HOME_URL', server.url)
-  vi.stubEnv('DATABASE_URL', `sqlite:${join(directory, 'data', 'home.db')}`)
+  vi.stubEnv('DATABASE_URL', `sqlite:${file}`)
+  vi.stubEnv('DISK_RESERVE', '0')
   const say = async (...words: string[]) => {
     const { code, stdout, stderr } = await speak(words)
     return { code, said: stdout + stderr }
   }
   expect((await say('birth', ...birth, '--save', 'default')).code).toBe(0)
-  return { directory, server, say, file: join(directory, 'data', 'home.db') }
+  return { directory, server, say, file }
 }
 
 function alter(file: string, sql: string): void {
@@ -139,10 +157,10 @@ test('a home that was turned back is told of until that is accepted', async () =
   const backup = join(directory, 'backup.db')
   expect((await say('backup', backup)).code).toBe(0)
   await say('write', 'plan', 'two', '--expect', '1')
-  expect((await server.kill('SIGTERM')).code).toBe(0)
+  await server.close()
+  opening.splice(0)
   copyFileSync(backup, file)
-  const { port } = new URL(server.url)
-  await serve({ directory, env: { PORT: port } })
+  await serveFile(file, {}, server.port)
 
   const back = 'This home ends at event 1, and event 2 was remembered: it was turned back'
   // Another command does what it is for, and says so.
