@@ -18,6 +18,7 @@ const AT_LENGTH = [
   'test/process/{nodes,sync,users}.test.ts',
   'test/{home/memory-races,cli/sync-model}.test.ts',
   'test/client/adapters/langgraph-graphs.test.ts',
+  'test/rights/{guards,rights}.test.ts',
   'test/strangers/hostile-{bodies,home,requests}.test.ts',
 ]
 

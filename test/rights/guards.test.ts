@@ -7,6 +7,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Endpoint } from '../../src/pipeline/endpoint.ts'
 import type { AnyGuard } from '../../src/pipeline/guard.ts'
 import { runner } from '../../src/pipeline/run.ts'
+import { promised } from '../effort.ts'
 import { endpoints } from '../endpoints.ts'
 import { engines } from '../harness.ts'
 import { proves } from '../requirements.ts'
@@ -55,15 +56,18 @@ const guarded = endpoints.flatMap((endpoint) => {
   return row && endpoint.guards.length > 0 ? [{ endpoint, row, named: row.operationId }] : []
 })
 
-test.each(guarded)('no guard of $named can be left out unnoticed', async ({ endpoint, row }) => {
-  const unnoticed: string[] = []
-  for (const guard of endpoint.guards) {
-    const subject = subjectOf(row, world, doors, without(endpoint, guard))
-    if (!(await isMissed(guard, subject))) unnoticed.push(guard.name)
-    await subject.settle()
-  }
-  expect(unnoticed).toEqual([])
-})
+test.each(promised(guarded))(
+  'no guard of $named can be left out unnoticed',
+  async ({ endpoint, row }) => {
+    const unnoticed: string[] = []
+    for (const guard of endpoint.guards) {
+      const subject = subjectOf(row, world, doors, without(endpoint, guard))
+      if (!(await isMissed(guard, subject))) unnoticed.push(guard.name)
+      await subject.settle()
+    }
+    expect(unnoticed).toEqual([])
+  },
+)
 
 test('every guard that is listed anywhere was left out somewhere', () => {
   const listed = new Set(endpoints.flatMap(({ guards }) => guards.map(({ name }) => name)))

@@ -1,7 +1,8 @@
 /** Every endpoint that asks for a credential, with every kind that an engine has to tell apart. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { promised } from '../effort.ts'
 import { endpoints } from '../endpoints.ts'
-import { engines } from '../harness.ts'
+import { embedded, engines } from '../harness.ts'
 import { proves } from '../requirements.ts'
 import { allRights, askedRights } from './all.ts'
 import { byTheStore } from './battery/battery.ts'
@@ -30,7 +31,8 @@ describe.each(engines)('rights on $name', (engine) => {
 
   const asked = askedRights.filter((row) => takesToken(row) || takesSession(row))
 
-  test.each(asked)(
+  // What engines tell apart are credentials, and these are the same at every endpoint.
+  test.each(engine === embedded ? asked : promised(asked))(
     '$operationId is for whom it is for, as the store knows them',
     proves(
       'auth.bearer',

@@ -10,9 +10,10 @@ import {
   hashAfter,
 } from '../../src/store/chain.ts'
 import { EVENT_TYPES, type HomeEvent } from '../../src/store/port/keeping/events.ts'
+import { anyCharacter } from '../any-character.ts'
 import { beginning, canonical, commitment, nextHash, shown } from './chained.ts'
 
-const name = fc.string({ unit: 'binary' }).filter((text) => text.isWellFormed())
+const name = fc.string({ unit: anyCharacter })
 const named = fc.record({ id: fc.uuid(), name })
 const perhaps = <T>(value: fc.Arbitrary<T>) => fc.option(value, { nil: undefined })
 

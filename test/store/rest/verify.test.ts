@@ -469,8 +469,7 @@ describe.each(engines)('on $name', (on) => {
       const value = row[column] ?? null
       if (value === null || (other(row, column) ?? null) !== null) continue
       const whole = Buffer.from(value as string | Uint8Array)
-      // A server is asked as often as is bearable: the first byte of each, and the last.
-      for (const at of engine === 'sqlite' ? whole.keys() : new Set([0, whole.length - 1])) {
+      for (const at of new Set([0, whole.length >> 1, whole.length - 1])) {
         const changed = Buffer.from(whole)
         changed[at] = (changed[at] ?? 0) ^ 1
         yield `${column} = ${typeof value === 'string' ? quoted(changed.toString()) : bytes(changed)}`
@@ -502,7 +501,7 @@ describe.each(engines)('on $name', (on) => {
     }
     await end()
     expect(unseen).toEqual([])
-    expect(tried).toBeGreaterThan(engine === 'sqlite' ? 4_000 : 500)
+    expect(tried).toBeGreaterThan(500)
   })
 
   const PROVEN = 'an event is not the one that was chained'
