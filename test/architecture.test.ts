@@ -5,6 +5,7 @@ import packageJson from '../package.json' with { type: 'json' }
 import {
   absent,
   crowded,
+  loadedWith,
   measure,
   packagesOf,
   peerNames,
@@ -108,6 +109,15 @@ describe('the shape of the code', () => {
     expect(strangeToClient([{ path: 'client/a.ts', text: "import '@anthropic-ai/sdk'" }])).toEqual([
       'client/a.ts imports @anthropic-ai/sdk',
     ])
+  })
+
+  test('commands for agents, which hooks start all the time, load no library of schemas', () => {
+    const paths = tree.map(({ path }) => path)
+    const commands = paths.filter((path) => /^cli\/(run|remote\/(?!mcp\/).*)\.ts$/.test(path))
+    const loaded = loadedWith(tree, commands)
+    expect(loaded).not.toContain('zod')
+    expect(loaded).not.toContain('config.ts')
+    expect(loadedWith(tree, ['cli/serve.ts'])).toContain('zod')
   })
 
   test('what the adapters plug into are optional peers, which nothing brings along', () => {

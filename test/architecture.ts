@@ -371,6 +371,25 @@ export const packagesOf = (files: readonly SourceFile[]): Set<string> =>
       .map((target) => target.split('/', target.startsWith('@') ? 2 : 1).join('/')),
   )
 
+/** What has to be there before the file itself runs: no types, and nothing that is imported later. */
+const loadedBefore = ({ text }: SourceFile): string[] =>
+  nodesOf(text).flatMap(({ type, source, importKind, exportKind }) =>
+    /Declaration$/.test(type) && isNode(source) && (importKind ?? exportKind) !== 'type'
+      ? [String(source.value)]
+      : [],
+  )
+
+/** The files that these load with themselves, and the packages, by the names they are imported by. */
+export function loadedWith(files: readonly SourceFile[], paths: readonly string[]): Set<string> {
+  const loaded = new Set(paths)
+  for (const each of loaded) {
+    const file = files.find(({ path }) => path === each)
+    for (const target of file ? loadedBefore(file) : [])
+      loaded.add(target.startsWith('.') ? normalize(join(dirname(each), target)) : target)
+  }
+  return loaded
+}
+
 /** What each adapter of the client plugs into: its optional peer, in its folder alone. */
 const peers: Readonly<Record<string, readonly string[]>> = {
   'client/ai-sdk': ['ai'],
