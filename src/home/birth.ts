@@ -184,8 +184,9 @@ export async function giveBirth(
   key: string,
   request: SentBirth,
 ): Promise<Newborn> {
-  const known = await home.store.findBirth(hashIdempotencyKey(key))
+  // Counted first: the same birth on another node may take the last of the allowance meanwhile.
   const allowance = await allowanceOf(call, home)
+  const known = await home.store.findBirth(hashIdempotencyKey(key))
   showState(call, allowance)
   if (known) return replay(key, request, known)
   refuseWhileClosed(home)

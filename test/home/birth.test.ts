@@ -1,5 +1,14 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { birthBody, engines, freshKey, openService, type TestService, write } from '../harness.ts'
+import {
+  appBeside,
+  ask,
+  birthBody,
+  engines,
+  freshKey,
+  openService,
+  type TestService,
+  write,
+} from '../harness.ts'
 import { expectProblem, pointersOf } from '../problem.ts'
 import { proves } from '../requirements.ts'
 
@@ -99,6 +108,28 @@ describe.each(engines)('birth on $name', (engine) => {
       await service.call('POST', '/api/agents/me/keys', { token: operatorToken })
       expectProblem(await bear(birthBody, idempotencyKey), 'credentials_rotated')
       expectProblem(await bear({ ...birthBody, name: 'B' }, idempotencyKey), 'credentials_rotated')
+    },
+  )
+
+  test.each(['findBirth', 'countBirths'] as const)(
+    'the last birth of an hour is replayed to who asks for the same beside it, after %s',
+    async (verb) => {
+      const from = verb === 'findBirth' ? '203.0.113.1' : '203.0.113.2'
+      // As many as the defaults allow, but for one.
+      for (let n = 1; n < 10; n++) {
+        const headers = { 'idempotency-key': freshKey() }
+        await service.call('POST', path, { headers, body: birthBody, from })
+      }
+      const same = { headers: { 'idempotency-key': freshKey() }, body: birthBody, from }
+      const asked = service.store[verb] as (...args: readonly unknown[]) => Promise<unknown>
+      const app = appBeside(service, {
+        [verb]: async (...args: readonly unknown[]) => {
+          const answer = await asked(...args)
+          expect((await service.call('POST', path, same)).status).toBe(201)
+          return answer
+        },
+      })
+      expect((await ask(app, 'POST', path, same)).status).toBe(200)
     },
   )
 
