@@ -69,27 +69,38 @@ async function visit(service: TestService): Promise<void> {
 
 export type Row = Readonly<Record<string, string | number | boolean | Uint8Array | null>>
 
+/** A transaction that is not committed. */
+export interface Begun {
+  readonly ask: (sql: string) => Promise<readonly Row[]>
+  /** What all checks of rows find once this was done, which is then undone. */
+  readonly faultsAfter: (sql: string) => Promise<readonly Violation[]>
+  readonly checkLog: () => Promise<readonly Violation[]>
+  /** Of the first check that fails, from the last one on; none if all hold. */
+  readonly firstFaults: () => Promise<readonly Violation[]>
+  readonly end: () => Promise<void>
+}
+
 export interface Lived {
   /** A path or a URL. */
   readonly place: string
   /** A copy in which something was done that no program of ours does; it lasts until the next. */
   readonly damaged: (sql: string) => Promise<string>
-  /** A transaction that is not committed. */
-  readonly begin: () => Promise<{
-    readonly ask: (sql: string) => Promise<readonly Row[]>
-    readonly checkLog: () => Promise<readonly Violation[]>
-    /** Of the first check that fails, from the last one on; none if all hold. */
-    readonly firstFaults: () => Promise<readonly Violation[]>
-    readonly end: () => Promise<void>
-  }>
+  readonly begin: () => Promise<Begun>
   readonly drop: () => Promise<void>
 }
 
-/** Most of what is changed is found by the chains, which come last. */
-async function firstOf<Data>(
-  checks: readonly ((data: Data) => readonly Violation[] | Promise<readonly Violation[]>)[],
+type Checks<Data> = readonly ((
   data: Data,
-): Promise<readonly Violation[]> {
+) => readonly Violation[] | Promise<readonly Violation[]>)[]
+
+async function allOf<Data>(checks: Checks<Data>, data: Data): Promise<readonly Violation[]> {
+  const faults: Violation[] = []
+  for (const check of checks) faults.push(...(await check(data)))
+  return faults
+}
+
+/** Most of what is changed is found by the chains, which come last. */
+async function firstOf<Data>(checks: Checks<Data>, data: Data): Promise<readonly Violation[]> {
   for (const check of checks.toReversed()) {
     const faults = await check(data)
     if (faults.length > 0) return faults
@@ -115,6 +126,12 @@ function inFile(): Lived {
       db.exec('BEGIN')
       return {
         ask: async (sql) => db.prepare(sql).all() as Row[],
+        async faultsAfter(sql) {
+          db.exec(`SAVEPOINT damaged; ${sql}`)
+          const faults = await allOf(onSqlite.checksOfRows, db)
+          db.exec('ROLLBACK TO damaged; RELEASE damaged')
+          return faults
+        },
         checkLog: async () => onSqlite.checkLog(db),
         firstFaults: () => firstOf(onSqlite.checksOfRows, db),
         end: async () => db.close(),
@@ -123,6 +140,9 @@ function inFile(): Lived {
     drop: async () => rmSync(directory, { recursive: true, force: true }),
   }
 }
+
+/** Without the triggers, which check references. */
+const UNCHECKED = 'session_replication_role = replica'
 
 async function onServer(live: (place: string) => Promise<void>): Promise<Lived> {
   const server = inject('postgresUrl')
@@ -136,8 +156,7 @@ async function onServer(live: (place: string) => Promise<void>): Promise<Lived> 
       if (isCluster) await live(copy.url)
       const client = new pg.Client({ connectionString: copy.url })
       await client.connect()
-      // Without its triggers, which check references.
-      await client.query(`SET session_replication_role = replica; ${sql}`)
+      await client.query(`SET ${UNCHECKED}; ${sql}`)
       await client.end()
       return copy.url
     },
@@ -147,8 +166,15 @@ async function onServer(live: (place: string) => Promise<void>): Promise<Lived> 
       })
       const session = await connections.acquire()
       await session.begin()
+      const ask = (sql: string) => session.ask(unprepared<Row>(sql))
       return {
-        ask: (sql) => session.ask(unprepared<Row>(sql)),
+        ask,
+        async faultsAfter(sql) {
+          await ask(`SAVEPOINT damaged; SET LOCAL ${UNCHECKED}; ${sql}`)
+          const faults = await allOf(onPostgres.checksOfRows, session.ask)
+          await ask('ROLLBACK TO damaged; RELEASE damaged')
+          return faults
+        },
         checkLog: () => onPostgres.checkLog(session.ask),
         firstFaults: () => firstOf(onPostgres.checksOfRows, session.ask),
         async end() {
