@@ -200,13 +200,14 @@ const patientLoad: Load = {
   delayMs: () => 0,
 }
 
-/** Another app on what a service keeps, whose store does some of its verbs otherwise. */
+/** Another app on what a service keeps, with settings of its own, whose store does some of its verbs otherwise. */
 export function appBeside(
   { store, now }: Pick<TestService, 'store' | 'now'>,
   otherwise: Partial<Store>,
   own: Partial<Pick<Parts, 'timers'>> = {},
+  env: Readonly<Record<string, string>> = {},
 ): App {
-  const config = loadConfig({ DATABASE_URL: 'sqlite:unused' })
+  const config = loadConfig({ ...env, DATABASE_URL: 'sqlite:unused' })
   const given = { config, clock: now, random: randomBytes, timers: processTimers, reach: nowhere }
   const parts = { ...given, load: patientLoad, ...own }
   return createApp({ ...parts, store: { ...store, ...otherwise }, log: pino({ enabled: false }) })

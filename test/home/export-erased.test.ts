@@ -3,7 +3,7 @@
 import { once } from 'node:events'
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs'
 import { isDeepStrictEqual } from 'node:util'
-import { describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Answer } from '../../src/http/call.ts'
 import { StoreUnavailable } from '../../src/store/port/errors.ts'
 import type { Identity } from '../../src/store/port/home.ts'
@@ -81,37 +81,39 @@ const everything: readonly What[] = [
   'the agent',
 ]
 
-test.each(engines.flatMap((engine) => everything.map((what) => ({ engine, what }))))(
-  'an export ends when $what is erased, and nothing is kept of it ($engine.name)',
-  async ({ engine, what }) => {
-    const service = await openService(engine)
-    const born = await filled(service, SECRET)
-    const other = await filled(service, 'another’s ')
-    const mine = streamOf(await begin(service, born.token, '?history=true'))
-    const theirs = await begin(service, other.token)
-    await mine.pieces.next()
-    expect(nameless()).toContain(SECRET)
+describe.each(engines)('on $name', (engine) => {
+  let service: TestService
+  beforeAll(async () => {
+    service = await openService(engine)
+  })
+  afterAll(() => service.close())
 
-    await erase(service, born, what)
-    expect(nameless()).not.toContain(SECRET)
-    expect(mine.ended.aborted).toBe(true)
-    await expect(mine.pieces.next()).rejects.toMatchObject({
-      code: what === 'the agent' ? 'invalid_token' : 'export_ended',
-    })
-    // Another agent's goes on to its end.
-    expect(JSON.parse(await textOf(theirs)).memoryCount).toBe(KEYS.length)
-    if (what !== 'the agent') {
-      const again = await service.call('GET', path, { token: born.token })
-      expect(again.body.memoryCount).toBe(what === 'a memory' ? KEYS.length - 1 : KEYS.length)
-    }
-    await service.close()
-  },
-)
+  test.each(everything)(
+    'an export ends when %s is erased, and nothing is kept of it',
+    async (what) => {
+      const born = await filled(service, SECRET)
+      const other = await filled(service, 'another’s ')
+      const mine = streamOf(await begin(service, born.token, '?history=true'))
+      const theirs = await begin(service, other.token)
+      await mine.pieces.next()
+      expect(nameless()).toContain(SECRET)
 
-test.each(engines)(
-  'an export whose last piece was sent is not whole before it ended ($name)',
-  async (engine) => {
-    const service = await openService(engine)
+      await erase(service, born, what)
+      expect(nameless()).not.toContain(SECRET)
+      expect(mine.ended.aborted).toBe(true)
+      await expect(mine.pieces.next()).rejects.toMatchObject({
+        code: what === 'the agent' ? 'invalid_token' : 'export_ended',
+      })
+      // Another agent's goes on to its end.
+      expect(JSON.parse(await textOf(theirs)).memoryCount).toBe(KEYS.length)
+      if (what !== 'the agent') {
+        const again = await service.call('GET', path, { token: born.token })
+        expect(again.body.memoryCount).toBe(what === 'a memory' ? KEYS.length - 1 : KEYS.length)
+      }
+    },
+  )
+
+  test('an export whose last piece was sent is not whole before it ended', async () => {
     const born = await service.birth()
     await write(service, born.token, 'k3', SECRET)
     const { pieces, close } = streamOf(await begin(service, born.token))
@@ -120,24 +122,17 @@ test.each(engines)(
     await erase(service, born, 'a memory')
     await expect(pieces.next()).rejects.toMatchObject({ code: 'export_ended' })
     close()
-    await service.close()
-  },
-)
+  })
 
-test.each(engines)('an erasure that took no text ends no export ($name)', async (engine) => {
-  const service = await openService(engine)
-  const born = await filled(service, SECRET)
-  await erase(service, born, 'the history of a memory')
-  const answer = await begin(service, born.token)
-  await erase(service, born, 'the history of a memory')
-  expect(JSON.parse(await textOf(answer)).memoryCount).toBe(KEYS.length)
-  await service.close()
-})
+  test('an erasure that took no text ends no export', async () => {
+    const born = await filled(service, SECRET)
+    await erase(service, born, 'the history of a memory')
+    const answer = await begin(service, born.token)
+    await erase(service, born, 'the history of a memory')
+    expect(JSON.parse(await textOf(answer)).memoryCount).toBe(KEYS.length)
+  })
 
-test.each(engines)(
-  'an export that is erased while it is read is refused ($name)',
-  async (engine) => {
-    const service = await openService(engine)
+  test('an export that is erased while it is read is refused', async () => {
     const born = await filled(service, SECRET)
     const open = service.store.exportMemories
     let erasing: Promise<void> | undefined
@@ -168,14 +163,9 @@ test.each(engines)(
     service.store.exportMemories = open
     const { body } = await service.call('GET', path, { token: born.token })
     expect(body.memoryCount).toBe(KEYS.length - 1)
-    await service.close()
-  },
-)
+  })
 
-test.each(engines)(
-  'what is erased right after the snapshot of an export is in none ($name)',
-  async (engine) => {
-    const service = await openService(engine)
+  test('what is erased right after the snapshot of an export is in none', async () => {
     const born = await filled(service, SECRET)
     const open = service.store.exportMemories
     service.store.exportMemories = async (...asked) => {
@@ -184,14 +174,10 @@ test.each(engines)(
       return answer
     }
     expectProblem(await service.call('GET', path, { token: born.token }), 'export_ended')
-    await service.close()
-  },
-)
+    service.store.exportMemories = open
+  })
 
-test.each(engines)(
-  'an erasure whose answer is lost ends an export all the same ($name)',
-  async (engine) => {
-    const service = await openService(engine)
+  test('an erasure whose answer is lost ends an export all the same', async () => {
     const born = await filled(service, SECRET)
     const { eraseMemory } = service.store
     const app = appBeside(service, {
@@ -208,9 +194,8 @@ test.each(engines)(
     expect([status, ended.aborted]).toEqual([503, true])
     expect(nameless()).not.toContain(SECRET)
     app.stopAccepting()
-    await service.close()
-  },
-)
+  })
+})
 
 /** The embedded engine has one process. */
 const shared = engines.filter(({ name }) => name === 'postgres')

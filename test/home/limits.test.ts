@@ -2,6 +2,8 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { homeEndpoints } from '../../src/home/index.ts'
 import {
   type Answer,
+  appBeside,
+  ask,
   birthBody,
   type CallOptions,
   type Engine,
@@ -62,7 +64,7 @@ afterEach(async () => {
   await Promise.all(open.splice(0).map((service) => service.close()))
 })
 
-const bear = (service: TestService, options: CallOptions = {}) =>
+const bear = (service: Pick<TestService, 'call'>, options: CallOptions = {}) =>
   service.call('POST', '/api/agents/birth', {
     ...options,
     headers: { 'idempotency-key': freshKey(), ...options.headers },
@@ -192,8 +194,11 @@ describe.each(engines)('limits on $name', (engine) => {
 
   describe('this machine’s own programs', () => {
     const policyFor = async (set: Record<string, string>, how: CallOptions) => {
-      const service = await services({ BIRTHS_PER_HOUR_PER_ADDRESS: '2', ...set })
-      return (await bear(service, how)).headers.get('ratelimit-policy')
+      const env = { BIRTHS_PER_HOUR_PER_ADDRESS: '2', ...set }
+      const app = appBeside(sparing, {}, {}, env)
+      return (await bear({ call: (...asked) => ask(app, ...asked) }, how)).headers.get(
+        'ratelimit-policy',
+      )
     }
 
     test.each(['127.0.0.1', '127.1.2.3', '::1', '::ffff:127.0.0.1'])(
