@@ -3,7 +3,7 @@ import type { Page } from 'playwright-core'
 import { describe, expect, test } from 'vitest'
 import { createAccount, PASSWORD } from '../accounts.ts'
 import { memoryPath, write } from '../harness.ts'
-import { barriers, overflows, signIn, together, type Visitor, visit } from './visit.ts'
+import { inGoodOrder, isWhole, signIn, together, visit } from './visit.ts'
 
 describe('the console in a browser', () => {
   const at = together()
@@ -31,12 +31,6 @@ describe('the console in a browser', () => {
     await page.getByRole('heading', { name: `${name} is ready` }).waitFor()
   }
 
-  const inGoodOrder = async ({ page, faults }: Visitor): Promise<void> => {
-    expect(await barriers(page)).toEqual([])
-    expect(await overflows(page)).toBe(false)
-    expect(faults).toEqual([])
-  }
-
   const statusWith = async (token: string): Promise<number> =>
     (await at.house.call('GET', '/api/agents/me', { token })).status
 
@@ -52,7 +46,7 @@ describe('the console in a browser', () => {
     await page.getByRole('region', { name: 'Agent' }).getByText('Atlas').first().waitFor()
     expect(await page.content()).not.toContain(token)
     expect(await page.content()).not.toContain(operatorToken)
-    await inGoodOrder(visitor)
+    await isWhole(visitor)
   })
 
   test('birth asks the least first: a name and a purpose, and who is signed in for no more', async () => {
@@ -127,7 +121,7 @@ describe('the console in a browser', () => {
     await page.getByLabel('Password').fill(PASSWORD)
     await page.getByRole('button', { name: 'Sign in', exact: true }).click()
     await page.getByRole('heading', { name: 'Account', exact: true }).waitFor()
-    await inGoodOrder(visitor)
+    await isWhole(visitor)
     const navigation = page.getByRole('navigation', { name: 'More' })
     await navigation.getByRole('button', { name: 'Sign out' }).click()
     await page.getByRole('heading', { name: 'Sign in' }).waitFor()
@@ -202,11 +196,11 @@ describe('the console in a browser', () => {
     await page.goto(`${agent}/memory?key=k`)
     await page.getByRole('link', { name: 'Edit' }).click()
     await page.getByText(/of 16,384 bytes$/).waitFor()
-    await inGoodOrder(visitor)
+    await isWhole(visitor)
     await page.getByLabel('Metadata', { exact: true }).fill('{"a":[2,"</textarea>"]}')
     await page.getByRole('button', { name: 'Save' }).click()
     await page.getByText('Saved as version 2.').waitFor()
-    await inGoodOrder(visitor)
+    await isWhole(visitor)
     const { memory } = (await at.house.call('GET', `${memoryPath}?key=k`, { token: born.token }))
       .body
     expect(memory).toMatchObject({ text, metadata: { a: [2, '</textarea>'] }, version: 2 })
@@ -233,7 +227,7 @@ describe('the console in a browser', () => {
     await write(at.house, born.token, 'plan', 'The second of seven steps.', 1)
     await page.getByRole('button', { name: 'Save' }).click()
     await page.getByText('Version 2 was written').waitFor()
-    await inGoodOrder(visitor)
+    await isWhole(visitor)
     expect(await page.locator('mark').allTextContents()).toEqual([
       'second',
       'seven',
@@ -281,7 +275,7 @@ describe('the console in a browser', () => {
     expect({ ...downloaded, exportedAt: '' }).toEqual({ ...body, exportedAt: '', events })
     await page.getByRole('link', { name: 'Read everything' }).click()
     await page.getByText('<img src=x> the second text').waitFor()
-    await inGoodOrder(visitor)
+    await isWhole(visitor)
   })
 
   test('the pictures of thirty days say what they show', async () => {
@@ -296,7 +290,7 @@ describe('the console in a browser', () => {
         .filter({ hasText: `${name} 1, at most 1 a day` })
         .waitFor()
     }
-    await inGoodOrder(visitor)
+    await isWhole(visitor)
   })
 
   test('the page of an agent follows what it does, and waits for its first write', async () => {
@@ -378,6 +372,6 @@ describe('the console in a browser', () => {
       await visitor.page.goto(`/console/agents/${id}/memories`)
       await visitor.page.getByText('Your account has no such agent.').waitFor()
     }
-    await inGoodOrder(visitor)
+    await isWhole(visitor)
   })
 })

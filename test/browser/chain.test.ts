@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest'
 import { createAccount } from '../accounts.ts'
 import { forge, forgeries, settle } from '../client/forged.ts'
 import { write } from '../harness.ts'
-import { barriers, OF_COLOURS, overflows, signIn, together, visit, visitAlone } from './visit.ts'
+import { barriers, overflows, signIn, together, visit, visitAlone } from './visit.ts'
 
 describe('the chain of events in a browser', () => {
   const at = together({ WRITES_PER_MINUTE: '9999', EXPORTS_PER_MINUTE: '5' })
@@ -67,7 +67,7 @@ describe('the chain of events in a browser', () => {
     await page.reload()
     await check(opened)
     await says(wrong(20))
-    expect(await barriers(page, OF_COLOURS)).toEqual([])
+    expect(await barriers(page)).toEqual([])
     alter(opened, 'DELETE FROM log WHERE agent_id = ? AND id = 10')
     await page.reload()
     await check(opened)
@@ -109,7 +109,7 @@ describe('the chain of events in a browser', () => {
   const phone = { viewport: { width: 360, height: 800 }, hasTouch: true, isMobile: true }
 
   test('the whole home is checked, and what SQL set back, took away or brought back is named', async () => {
-    const opened = await open({ ...phone, colorScheme: 'dark' }, visitAlone)
+    const opened = await open(phone, visitAlone)
     const { page, born, faults } = opened
     const home = new AgentHome({ url: at.house.base, token: born.token })
     await settle(home)
@@ -141,7 +141,7 @@ describe('the chain of events in a browser', () => {
       /Checking everything… \n?(?:.*\n)*.*MB read\n(?:.*\n)*.*1,000 events and versions checked\n/,
     )
     expect(loaded.filter((path) => /verify\.\w+$/.test(path))).toHaveLength(1)
-    expect(await barriers(page, OF_COLOURS)).toEqual([])
+    expect(await barriers(page)).toEqual([])
 
     const byName = (name: string) => forgeries.filter((each) => each.name.includes(name))
     const wrongs: string[] = []
@@ -165,7 +165,6 @@ describe('the chain of events in a browser', () => {
     await says('m'.repeat(128))
     expect(await overflows(page)).toBe(false)
     expect(await barriers(page)).toEqual([])
-    expect(await barriers(page, OF_COLOURS)).toEqual([])
     expect(faults).toEqual([])
     // As often as a download.
     await button.click()
@@ -202,7 +201,6 @@ describe('the chain of events in a browser', () => {
       await page.setViewportSize({ width, height: 800 })
       expect(await page.locator('#head').evaluate((each) => each.scrollHeight < 40)).toBe(true)
       expect(await overflows(page)).toBe(false)
-      expect(await barriers(page)).toEqual([])
       const before = await page.locator('.chain').boundingBox()
       await hide(true)
       expect(await page.locator('.chain').boundingBox()).toEqual(before)

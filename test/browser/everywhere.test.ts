@@ -1,4 +1,4 @@
-/** Every page at twice its size, with what is written from right to left, and what would be markup. */
+/** Every page in three widths, at twice its size, with what is written from right to left, and what would be markup. */
 import type { Page } from 'playwright-core'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { createAccount } from '../accounts.ts'
@@ -7,10 +7,13 @@ import { barriers, overflows, signIn, together, type Visitor, visitAlone } from 
 
 const HOSTILE = `</title></pre></textarea><img src=x onerror="window.broken=1">`
 const HEBREW = 'שלום עולם, זה זיכרון של סוכן.'
-const NAME = `אטלס ${HOSTILE.slice(0, 40)}`
+/** As long as a name may be, with words and without. */
+const NAME = `אטלס ${HOSTILE.slice(0, 40)}`.padEnd(80, 'W')
+const LONG = 'k'.repeat(100)
+const MARKDOWN = `# Steps\n\n${'- copy, then **verify** [this](https://a.example)\n'.repeat(20)}\n${'long'.repeat(1000)}`
 
-/** What is cut off without a way to it: no ellipsis, nothing that scrolls, not put away on purpose. */
-const CUT = `[...document.querySelectorAll('main *')].filter((each) => {
+/** What is cut off without a way to it: no ellipsis, nothing that scrolls (as a field does), not put away on purpose. */
+const CUT = `[...document.querySelectorAll('main :not(input)')].filter((each) => {
   const { overflowX, textOverflow, position, webkitLineClamp, display } = getComputedStyle(each)
   const hides = overflowX === 'hidden' || overflowX === 'clip'
   const meant = textOverflow === 'ellipsis' || webkitLineClamp !== 'none' || position === 'absolute'
@@ -49,7 +52,10 @@ describe('every page', () => {
       const body = { key: 'plan', text, metadata: { ...metadata, גרסה: at_ }, expectedVersion: at_ }
       await at.house.call('POST', memoryPath, { token, body })
     }
+    await write(at.house, token, LONG, MARKDOWN)
     await write(at.house, token, 'rtl', HEBREW)
+    // One that comes too late, for the pictures.
+    await write(at.house, token, 'rtl', HEBREW, 7)
     await write(at.house, token, 'gone', HEBREW)
     await at.house.call('DELETE', `${memoryPath}?key=gone&expectedVersion=1`, { token })
     await at.house.call('POST', '/api/agents/me/keys/named', {
@@ -58,37 +64,38 @@ describe('every page', () => {
     })
     // Twice as large: half as many pixels, each of two.
     const viewport = { width: 640, height: 400 }
-    visitor = await visitAlone(at.browser, at.house.base, { viewport, deviceScaleFactor: 2 })
+    visitor = await visitAlone(at.browser, at.house.base, { viewport })
     await signIn(visitor.page, email)
   })
 
-  const swept = ['', '/activity', '/settings', '/keys', '/memories', '/memory?key=plan', '/print']
   const ours = [
-    ...['/connect', '/connect/codex', '/connect/chatgpt'],
-    ...['/leave', '/memory/new', '/memories?q=%D7%A9&pinned=yes', '/memories?q=nothing'],
-    ...[
-      '/memory?key=gone',
-      '/memory?key=never',
-      '/memory/edit?key=gone',
-      '/memory?key=plan&version=1',
-    ],
-    ...['/memory/compare?key=plan', '/memory/compare?key=plan&from=1&to=3', '/activity?before=3'],
-    ...['/rollback', '/activity?by=agent&prefix=p', '/memory?key=plan&changes=2'],
-    ...['/memory/edit?key=plan', '/memory/erase?key=plan', '/memory/rename?key=plan', '/erase'],
+    ...['', '/activity', '/activity?before=3', '/activity?by=agent&prefix=p', '/settings', '/keys'],
+    ...['/memories', '/memories?q=%D7%A9&pinned=yes', '/memories?q=nothing', '/memory/new'],
+    ...['/memory?key=plan', '/memory?key=plan&version=1', '/memory?key=plan&changes=2'],
+    ...['/memory?key=gone', '/memory?key=never', '/memory/edit?key=gone', '/memory/edit?key=plan'],
+    ...['/memory/compare?key=plan', '/memory/compare?key=plan&from=1&to=3'],
+    ...[`/memory?key=${LONG}`, `/memory?key=${LONG}&as=source`],
+    ...['edit', 'rename', 'erase'].map((each) => `/memory/${each}?key=${LONG}`),
+    ...['/connect', '/connect/codex', '/import', '/print', '/rollback', '/leave', '/erase'],
   ]
-  const elsewhere = ['/console', '/console/account', '/console/account/delete', '/console/attach']
+  const elsewhere = [
+    ...['', '/birth', '/attach', '/recover?token=x', '/agents/nobody/memories'],
+    ...['/account', '/account/delete', '/account/passkeys'],
+  ]
+  const outside = ['/language', '/interface', '/problems/version_conflict', '/nowhere']
 
-  test('fits at 200 % and in 320 pixels, cuts nothing, takes nothing for markup; those not tried elsewhere have no barriers', async () => {
+  test('fits in three widths and at 200 %, cuts nothing, takes nothing for markup, has no barriers', async () => {
     const { page, faults } = visitor
-    const mine = [...swept, ...ours].map((path) => `${agent}${path}`)
-    for (const path of [...mine, ...elsewhere, '/console/recover?token=x', '/console/birth']) {
+    const console = elsewhere.map((path) => `/console${path}`)
+    for (const path of [...ours.map((path) => `${agent}${path}`), ...console, ...outside]) {
       await page.goto(path)
-      await page.setViewportSize({ width: 320, height: 400 })
-      expect([path, await overflows(page)]).toEqual([path, false])
-      await page.setViewportSize({ width: 640, height: 400 })
-      expect([path, await overflows(page), await page.evaluate(CUT)]).toEqual([path, false, []])
+      for (const width of [320, 1280, 640]) {
+        await page.setViewportSize({ width, height: 400 })
+        expect([path, width, await overflows(page)]).toEqual([path, width, false])
+        if (width === 1280) expect(await barriers(page)).toEqual([])
+      }
+      expect([path, await page.evaluate(CUT)]).toEqual([path, []])
       expect(await page.evaluate('window.broken')).toBeUndefined()
-      if (!swept.includes(path.slice(agent.length))) expect(await barriers(page)).toEqual([])
     }
     expect(faults).toEqual([])
   })

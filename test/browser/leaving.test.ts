@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest'
 import { createAccount, PASSWORD } from '../accounts.ts'
 import { write } from '../harness.ts'
-import { barriers, overflows, signIn, together, type Visitor, visit } from './visit.ts'
+import { inGoodOrder, isWhole, signIn, together, visit } from './visit.ts'
 
 describe('parting', () => {
   const at = together()
@@ -20,19 +20,13 @@ describe('parting', () => {
     return { ...visitor, born, email, status, agent: `/console/agents/${born.agentId}` }
   }
 
-  const inGoodOrder = async ({ page, faults }: Visitor): Promise<void> => {
-    expect(await barriers(page)).toEqual([])
-    expect(await overflows(page)).toBe(false)
-    expect(faults).toEqual([])
-  }
-
   test('an agent is left: it goes on, and is not among one’s agents any more', async () => {
-    const visitor = await open({ viewport: { width: 360, height: 740 }, colorScheme: 'dark' })
+    const visitor = await open({ viewport: { width: 360, height: 740 } })
     const { page, agent, born, status } = visitor
     await page.goto(`${agent}/settings`)
     await page.getByRole('link', { name: 'Leave the agent' }).click()
     await page.getByRole('heading', { name: 'Leave Atlas' }).waitFor()
-    await inGoodOrder(visitor)
+    await isWhole(visitor)
     // The box is required: nothing is sent without it.
     await page.getByRole('button', { name: 'Leave the agent' }).click()
     expect(await status(born.token)).toBe(200)

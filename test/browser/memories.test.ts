@@ -3,7 +3,7 @@ import type { Page } from 'playwright-core'
 import { describe, expect, test } from 'vitest'
 import { createAccount } from '../accounts.ts'
 import { inGroups, memoryPath, write } from '../harness.ts'
-import { barriers, draftsGone, overflows, signIn, together, type Visitor, visit } from './visit.ts'
+import { draftsGone, inGoodOrder, isWhole, signIn, together, type Visitor, visit } from './visit.ts'
 
 describe('memories in a browser', () => {
   const at = together()
@@ -26,12 +26,6 @@ describe('memories in a browser', () => {
   const stored = async ({ born }: Reader, key: string): Promise<unknown> =>
     (await at.house.call('GET', `${memoryPath}?key=${key}`, { token: born.token })).body.memory
 
-  const inGoodOrder = async ({ page, faults }: Visitor): Promise<void> => {
-    expect(await barriers(page)).toEqual([])
-    expect(await overflows(page)).toBe(false)
-    expect(faults).toEqual([])
-  }
-
   const row = (page: Page, key: string) =>
     page.getByRole('listitem').filter({ has: page.locator('.key', { hasText: key }) })
 
@@ -49,7 +43,7 @@ describe('memories in a browser', () => {
     const { page, agent } = reader
     await keep(reader, texts)
     await page.goto(`${agent}/memories`)
-    await inGoodOrder(reader)
+    await isWhole(reader)
     await page.getByRole('searchbox').pressSequentially('tables')
     await row(page, 'rules').waitFor({ state: 'detached' })
     await page.waitForURL(/q=tables/)
@@ -57,7 +51,7 @@ describe('memories in a browser', () => {
     await page.getByRole('heading', { name: 'plan' }).waitFor()
     await page.getByLabel('Text', { exact: true }).getByText('Step 3: copy the tables.').waitFor()
     expect(await row(page, 'plan').isVisible()).toBe(true)
-    await inGoodOrder(reader)
+    await isWhole(reader)
     await page.getByRole('searchbox').fill('never')
     await row(page, 'rules').waitFor()
     expect(await page.getByRole('heading', { name: 'plan' }).isVisible()).toBe(true)
@@ -74,7 +68,7 @@ describe('memories in a browser', () => {
     await page.getByRole('searchbox').fill('tables')
     expect([await order.isVisible(), await best.isVisible()]).toEqual([false, true])
     await page.waitForURL(/q=tables/)
-    await inGoodOrder(reader)
+    await isWhole(reader)
     await page.goto(`${agent}/memories?q=e&order=key`)
     expect([await order.isVisible(), await best.isVisible()]).toEqual([false, true])
     await page.getByRole('searchbox').fill('')
@@ -103,7 +97,7 @@ describe('memories in a browser', () => {
     await page.getByRole('link', { name: 'New memory' }).click()
     await page.getByLabel('Key', { exact: true }).fill('plan')
     await page.getByLabel('Text', { exact: true }).fill('one')
-    await inGoodOrder(reader)
+    await isWhole(reader)
     await page.getByRole('button', { name: 'Create' }).click()
     await page.getByText('Saved as version 1.').waitFor()
     await page.getByRole('link', { name: 'Edit' }).click()
@@ -118,7 +112,7 @@ describe('memories in a browser', () => {
     await page.getByRole('button', { name: 'More' }).click()
     await inGoodOrder(reader)
     await page.getByRole('link', { name: 'Rename' }).click()
-    await inGoodOrder(reader)
+    await isWhole(reader)
     await page.getByLabel('New key').fill('plan.next')
     await page.getByRole('button', { name: 'Rename' }).click()
     await page.getByRole('heading', { name: 'plan.next' }).waitFor()
@@ -228,7 +222,7 @@ describe('memories in a browser', () => {
       const shown = page.locator('.rendered')
       const high = async () => (await shown.boundingBox())?.height ?? 0
       expect(await high()).toBeLessThan(600)
-      if (javaScriptEnabled) await inGoodOrder(reader)
+      await isWhole(reader)
       await page.getByText('Show all 2.9 KiB').click()
       expect(await high()).toBeGreaterThan(1_200)
       if (javaScriptEnabled) {
@@ -361,7 +355,7 @@ describe('memories in a browser', () => {
     const { page, agent } = reader
     await keep(reader, { ...texts, ['k'.repeat(100)]: 'long' })
     await page.goto(`${agent}/memories?q=tables`)
-    await inGoodOrder(reader)
+    await isWhole(reader)
     await row(page, 'plan').getByRole('link').click()
     await page.getByRole('heading', { name: 'plan' }).waitFor()
     expect(await page.getByRole('searchbox').isVisible()).toBe(false)

@@ -2,15 +2,7 @@
 import type { CDPSession, Page } from 'playwright-core'
 import { describe, expect, test } from 'vitest'
 import { createAccount } from '../accounts.ts'
-import {
-  barriers,
-  overflows,
-  signIn,
-  signInByForm,
-  together,
-  type Visitor,
-  visit,
-} from './visit.ts'
+import { inGoodOrder, signIn, signInByForm, together, type Visitor, visit } from './visit.ts'
 
 const MINUTE_MS = 60_000
 
@@ -51,12 +43,6 @@ describe('passkeys', () => {
     const visitor = await device()
     await signIn(visitor.page, email)
     return { ...visitor, born, agent: `/console/agents/${born.agentId}` }
-  }
-
-  const inGoodOrder = async ({ page, faults }: Visitor): Promise<void> => {
-    expect(await barriers(page)).toEqual([])
-    expect(await overflows(page)).toBe(false)
-    expect(faults).toEqual([])
   }
 
   const add = async (page: Page): Promise<void> => {

@@ -145,7 +145,6 @@ describe('a page that is read', () => {
         expect(last?.y).toBeGreaterThan(other?.y ?? 0)
       }
       expect(await overflows(page)).toBe(false)
-      expect(await barriers(page)).toEqual([])
     },
   )
 

@@ -245,17 +245,36 @@ const complaints = (runOnly?: readonly string[]): string =>
   )`
 
 /** The rules that look at more than what is there and how large it is. */
-export const OF_COLOURS = ['color-contrast', 'link-in-text-block'] as const
+const OF_COLOURS = ['color-contrast', 'link-in-text-block'] as const
 
-/** What axe-core finds wrong with the page as it stands, one line for each element; by every rule. */
-export async function barriers(page: Page, rules?: readonly string[]): Promise<string[]> {
+/**
+ * What axe-core finds wrong with the page as it stands, one line for each element: by every rule in
+ * the light, and by its colours in the dark. everywhere.test.ts looks at every page: other tests
+ * look at what only they come to, as a notice, a dialog or an error.
+ */
+export async function barriers(page: Page): Promise<string[]> {
   await page.evaluate(AXE)
-  return await page.evaluate<string[]>(complaints(rules))
+  await page.emulateMedia({ colorScheme: 'dark' })
+  const inTheDark = await page.evaluate<string[]>(complaints(OF_COLOURS))
+  await page.emulateMedia({ colorScheme: 'light' })
+  return [...inTheDark, ...(await page.evaluate<string[]>(complaints()))]
 }
 
 /** True when something is wider than the window. */
 export const overflows = (page: Page): Promise<boolean> =>
   page.evaluate('document.documentElement.scrollWidth > document.documentElement.clientWidth')
+
+/** Nothing is wider than the window, and nobody complained. */
+export async function isWhole({ page, faults }: Visitor): Promise<void> {
+  expect(await overflows(page)).toBe(false)
+  expect(faults).toEqual([])
+}
+
+/** And nobody is kept out. */
+export async function inGoodOrder(visitor: Visitor): Promise<void> {
+  expect(await barriers(visitor.page)).toEqual([])
+  await isWhole(visitor)
+}
 
 /** The page's script forgets what was typed once it has seen that it was written. */
 export const draftsGone = (page: Page): Promise<void> =>

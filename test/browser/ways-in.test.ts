@@ -1,4 +1,4 @@
-/** The ceremony by keyboard, without JavaScript, on a small screen and in the dark. */
+/** The ceremony by keyboard and without JavaScript; on paper, under a finger, from other sites. */
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { Page } from 'playwright-core'
@@ -6,16 +6,7 @@ import { describe, expect, test } from 'vitest'
 import { createAccount, PASSWORD } from '../accounts.ts'
 import { write } from '../harness.ts'
 import { launchChromium } from './chromium.ts'
-import {
-  barriers,
-  enter,
-  OF_COLOURS,
-  overflows,
-  signIn,
-  signInByForm,
-  together,
-  visit,
-} from './visit.ts'
+import { barriers, enter, signIn, signInByForm, together, visit } from './visit.ts'
 
 describe('other ways into the console', () => {
   const at = together()
@@ -155,57 +146,6 @@ describe('other ways into the console', () => {
     await page.getByLabel('Type the key').fill('plan')
     await page.getByRole('button', { name: 'Erase for good' }).click()
     await page.getByText('Nothing is kept yet.').waitFor()
-    expect(faults).toEqual([])
-  })
-
-  /** What a page is asked for in them makes no difference: only its style depends on them. */
-  const LOOKS = [
-    { width: 320, colorScheme: 'light', rules: undefined },
-    // Narrow as well: only the colours are others.
-    { width: 360, colorScheme: 'dark', rules: OF_COLOURS },
-    { width: 1600, colorScheme: 'dark', rules: undefined },
-  ] as const
-
-  test('every page fits every width, and can be read in light and in dark', async () => {
-    const email = 'fits@example.org'
-    const born = await createAccount(at.house, email, { name: 'W'.repeat(80) })
-    const longKey = 'k'.repeat(100)
-    await write(at.house, born.token, longKey, 'long'.repeat(1000))
-    const { page, faults } = await visit(at.browser, at.house.base)
-    await signIn(page, email)
-    const agent = `/console/agents/${born.agentId}`
-    const pages = [
-      '/console',
-      '/console/birth',
-      '/console/attach',
-      '/console/account',
-      '/console/account/passkeys',
-      agent,
-      `${agent}/activity`,
-      `${agent}/settings`,
-      `${agent}/import`,
-      `${agent}/keys`,
-      `${agent}/connect`,
-      `${agent}/connect/langgraph`,
-      `${agent}/erase`,
-      `${agent}/memories`,
-      `${agent}/memory?key=${longKey}`,
-      `${agent}/memory/edit?key=${longKey}`,
-      `${agent}/memory/rename?key=${longKey}`,
-      `${agent}/memory/erase?key=${longKey}`,
-      `${agent}/print`,
-      '/problems/version_conflict',
-      '/nowhere',
-    ]
-    for (const path of pages) {
-      await page.goto(path)
-      for (const { width, colorScheme, rules } of LOOKS) {
-        await page.setViewportSize({ width, height: 800 })
-        await page.emulateMedia({ colorScheme })
-        expect(await barriers(page, rules)).toEqual([])
-        expect([path, width, await overflows(page)]).toEqual([path, width, false])
-      }
-    }
     expect(faults).toEqual([])
   })
 
