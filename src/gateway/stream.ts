@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { problem } from '../errors.ts'
 import { clientKey } from '../http/address.ts'
 import type { Call, TextStream } from '../http/call.ts'
-import { eventStream, firstEventText, lastEventIdOf } from '../http/event-stream.ts'
+import { EVENT_STREAM, eventStream, firstEventText, lastEventIdOf } from '../http/event-stream.ts'
 import { endpoint } from '../pipeline/endpoint.ts'
 import type { Gateway } from './gateway.ts'
 import { anyQuery, forReaders } from './guards.ts'
@@ -53,7 +53,7 @@ export const stream = endpoint({
     200: {
       description: 'A stream of events without an end.',
       schema: z.string(),
-      mediaType: 'text/event-stream',
+      mediaType: EVENT_STREAM,
       headers: {
         'Cache-Control': 'no-store',
         'X-Accel-Buffering': 'no: proxies must not buffer the stream.',

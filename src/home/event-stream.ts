@@ -4,6 +4,8 @@ import { Problem, problem } from '../errors.ts'
 import { clientKey } from '../http/address.ts'
 import type { Answer, Call, TextStream } from '../http/call.ts'
 import {
+  EVENT_STREAM,
+  endText,
   eventStream,
   eventText,
   firstEventText,
@@ -45,9 +47,6 @@ const missedText = ({ after, first }: Missed): string =>
     event: 'missed',
     data: { after, first },
   })
-
-const endText = ({ code, message }: Problem): string =>
-  eventText({ event: 'end', data: { code, detail: message } })
 
 /** Encodes events for a subscriber. */
 export interface EventEncoder {
@@ -231,7 +230,7 @@ export const followEvents = endpoint({
     200: {
       description: 'A stream of events without an end.',
       schema: z.string(),
-      mediaType: 'text/event-stream',
+      mediaType: EVENT_STREAM,
       example: homeEventText({
         id: 7,
         type: 'delete',

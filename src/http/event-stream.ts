@@ -1,6 +1,6 @@
 /** Server-sent events, by the HTML standard. */
 import type { z } from 'zod'
-import { problem } from '../errors.ts'
+import { type Problem, problem } from '../errors.ts'
 import { type Answer, answer, type Call, type TextStream } from './call.ts'
 
 interface ServerSentEvent {
@@ -9,6 +9,8 @@ interface ServerSentEvent {
   /** Encoded as JSON. */
   readonly data?: unknown
 }
+
+export const EVENT_STREAM = 'text/event-stream'
 
 /** Milliseconds after which a client reconnects. */
 const RECONNECT_MS = 3_000
@@ -27,6 +29,10 @@ export const eventText = ({ id, event, data }: ServerSentEvent): string =>
 export const firstEventText = (event: ServerSentEvent): string =>
   `retry: ${RECONNECT_MS}\n${eventText(event)}`
 
+/** Why a stream ends. */
+export const endText = ({ code, message }: Problem): string =>
+  eventText({ event: 'end', data: { code, detail: message } })
+
 /** Throws `invalid_last_event_id`. */
 export function lastEventIdOf<T>(call: Call, schema: z.ZodType<T>): T | undefined {
   const sent = call.requestHeaders['last-event-id']
@@ -38,5 +44,5 @@ export function lastEventIdOf<T>(call: Call, schema: z.ZodType<T>): T | undefine
 
 export function eventStream(call: Call, stream: TextStream): Answer {
   call.responseHeaders['X-Accel-Buffering'] = 'no'
-  return answer(call, 200, stream, 'text/event-stream')
+  return answer(call, 200, stream, EVENT_STREAM)
 }

@@ -44,6 +44,16 @@ test.each(['', ...paths, '/memory/edit?key=plan'])(
   },
 )
 
+test('a page’s script is told that the session is over, and a person is led to the sign-in', async () => {
+  const path = `${operator.agent}/events?after=1`
+  const asks = (accept: string) =>
+    service.app.serve(incomingOf('GET', path, { headers: { accept } }))
+  const told = await asks('text/event-stream')
+  expect([told.status, told.headers['Content-Type']]).toEqual([200, 'text/event-stream'])
+  expect(told.body).toMatch(/^event: end\ndata: \{"code":"signed_out",.*\}\n\n$/)
+  expect((await asks('text/html')).status).toBe(303)
+})
+
 test('a place that is none is refused', async () => {
   const { status } = await operator.get(`${operator.agent}/events?after=x`)
   expect(status).toBe(400)

@@ -1,7 +1,8 @@
 /** Errors as pages, for people. Programs get problem+json. */
 import { html } from 'hono/html'
 import { catalogue, type ErrorCode, type FieldError, type Problem } from '../../errors.ts'
-import { type Answer, type Call, redirect } from '../../http/call.ts'
+import { type Answer, answer, type Call, redirect } from '../../http/call.ts'
+import { EVENT_STREAM, endText } from '../../http/event-stream.ts'
 import { prefersHtml } from '../../http/negotiate.ts'
 import { noteRefusal, refuse } from '../../pipeline/problem.ts'
 import { sentenceFor, titleFor } from './for-people.ts'
@@ -86,12 +87,17 @@ export const showProblem =
 
 const SAFE = new Set(['GET', 'HEAD'])
 
+/** A page's script, which is told why by the stream's end: from a redirect it would learn nothing. */
+const followsEvents = ({ requestHeaders: { accept } }: Call): boolean => accept === EVENT_STREAM
+
 /** An error for people: a page, or the sign-in. */
 export const refuseToPeople =
   (frame: Frame) =>
   (call: Call, refusal: Problem): Answer | Promise<Answer> => {
     if (refusal.code === 'signed_out' && SAFE.has(call.method)) {
-      return redirect(call, signInFor(call.path, call.search))
+      return followsEvents(call)
+        ? answer(call, 200, endText(refusal), EVENT_STREAM)
+        : redirect(call, signInFor(call.path, call.search))
     }
     return prefersHtml(call) ? refuseWithPage(call, refusal, frame) : refuse(call, refusal)
   }
