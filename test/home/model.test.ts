@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { verifyDatabase } from '../../src/store/at-rest.ts'
 import { processTimers } from '../../src/timers.ts'
 import type { Asked } from '../asked.ts'
-import { times } from '../effort.ts'
+import { timesPromised } from '../effort.ts'
 import { engines, openService, type TestService } from '../harness.ts'
 import { proves } from '../requirements.ts'
 import { begin, birth, exportAll, profile, rotate, SLOTS, setStatus, type Who } from './model.ts'
@@ -23,7 +23,7 @@ import {
 } from './model-changes.ts'
 
 /** A longer hunt is a larger number here. */
-const HISTORIES = times(60)
+const HISTORIES = timesPromised(60)
 
 // Most of it happens to one of them, that much happens to it.
 const slot = fc.constantFrom(0, 0, 0, 0, ...Array.from({ length: SLOTS }, (_, at) => at))

@@ -7,7 +7,7 @@ import { openStore } from '../../src/store/open.ts'
 import type { Entry, NewEntry } from '../../src/store/port/gateway.ts'
 import type { Store } from '../../src/store/port/store.ts'
 import { wordsSought } from '../../src/store/words.ts'
-import { times } from '../effort.ts'
+import { timesPromised } from '../effort.ts'
 import { stores, type TestDatabase } from '../harness.ts'
 import { unbounded } from '../unbounded.ts'
 import { anyText, engineWords } from './engine-words.ts'
@@ -203,7 +203,7 @@ describe.each(stores)('the gateway’s store on $name', (engine) => {
               expect(found).toEqual(expected)
             },
           ),
-          { numRuns: times(40) },
+          { numRuns: timesPromised(40) },
         )
       })
     })
@@ -411,7 +411,7 @@ describe.each(stores)('the gateway’s store on $name', (engine) => {
               expect(found).toEqual(having.map((entry) => entry.text).reverse())
             }
           }),
-          { numRuns: times(60), endOnFailure: true },
+          { numRuns: timesPromised(60), endOnFailure: true },
         )
       })
 

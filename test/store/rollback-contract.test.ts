@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Identity } from '../../src/store/port/home.ts'
 import type { Change } from '../../src/store/port/keeping/memories.ts'
 import type { RollbackOrder } from '../../src/store/port/transfer.ts'
-import { times } from '../effort.ts'
+import { timesPromised } from '../effort.ts'
 import { stores } from '../harness.ts'
 import { NOON, newQuery, newWrite, openFixture, type StoreFixture } from './fixture.ts'
 
@@ -141,7 +141,7 @@ describe.each(stores)('rollback on $name', (engine) => {
       expect(await rollBack(operator, to)).toMatchObject({ skipped: [] })
       expect(await contents(agent)).toEqual(then)
     })
-    await fc.assert(property, { numRuns: times(40) })
+    await fc.assert(property, { numRuns: timesPromised(40) })
   })
 
   test('under a prefix the rest stays, and of an author what others changed', async () => {

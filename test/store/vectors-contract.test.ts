@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Identity } from '../../src/store/port/home.ts'
 import type { Change } from '../../src/store/port/keeping/memories.ts'
 import type { SearchQuery } from '../../src/store/port/keeping/search.ts'
-import { times } from '../effort.ts'
+import { timesPromised } from '../effort.ts'
 import { stores } from '../harness.ts'
 import { NOON, newQuery, newWrite, openFixture, type StoreFixture, tally } from './fixture.ts'
 
@@ -157,7 +157,7 @@ describe.each(stores)('vectors on $name', (engine) => {
       const held = texts.reduce((sum, bytes) => sum + bytes, model.size * NUMBERS * 4)
       expect(await bytesOf(who.agent)).toBe(held)
     })
-    await fc.assert(property, { numRuns: times(60) })
+    await fc.assert(property, { numRuns: timesPromised(60) })
   })
 
   test('one that is stored after another moved is found by an index that knows the move', async () => {

@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { afterAll, expect, test } from 'vitest'
 import { wordsOf, wordsSought, wordsToFind } from '../../src/store/words.ts'
 import { openCounted } from '../counted.ts'
-import { times } from '../effort.ts'
+import { timesPromised } from '../effort.ts'
 import { growth, NOT_QUADRATIC } from '../growth.ts'
 import { dice } from '../seed.ts'
 import { anyText, engineWords } from './engine-words.ts'
@@ -15,7 +15,7 @@ afterAll(() => words.close())
 
 const texts = fc.array(anyText, { minLength: 1, maxLength: 20 })
 
-const runs = { numRuns: times(500) }
+const runs = { numRuns: timesPromised(500) }
 
 /** Of the planes that are empty or private, one in so many. */
 const STRIDE = 251
@@ -23,7 +23,7 @@ const STRIDE = 251
 /** Of the others all; a short run asks of some, by chance. */
 const roll = dice()
 
-const isChosen = (): boolean => roll(1_000) < times(1_000)
+const isChosen = (): boolean => roll(1_000) < timesPromised(1_000)
 
 const isAssigned = (c: number): boolean =>
   c < 0xd800 || (c > 0xdfff && c < 0x40000) || c >> 16 === 0xe

@@ -16,7 +16,7 @@ import { prepareHomes } from '../../../src/store/sqlite/keeping/homes.ts'
 import { verifyFile } from '../../../src/store/sqlite/rest/verify.ts'
 import { migrate } from '../../../src/store/sqlite/schema/migrations.ts'
 import { importVerb } from '../../../src/store/sqlite/transfer/stage.ts'
-import { times } from '../../effort.ts'
+import { timesPromised } from '../../effort.ts'
 import { temporaryDirectory } from '../../harness.ts'
 import { unbounded } from '../../unbounded.ts'
 import { NOON, newBirth, newWrite, noLimits } from '../fixture.ts'
@@ -26,7 +26,7 @@ import { changeOf, erasureOf, type Round, rounds, type Step } from './steps.ts'
 import { checkHeads, checkHome, checkVersions, sweepFrom, tablesOf } from './tables.ts'
 
 /** A longer hunt is a larger number here. */
-const HOMES = times(160)
+const HOMES = timesPromised(160)
 
 const directory = temporaryDirectory()
 let db: DatabaseSync

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Identity } from '../../../src/store/port/home.ts'
 import type { Change, Erasure } from '../../../src/store/port/keeping/memories.ts'
 import type { KeptVersion } from '../../../src/store/port/transfer.ts'
-import { times } from '../../effort.ts'
+import { timesPromised } from '../../effort.ts'
 import { stores } from '../../harness.ts'
 import { NOON, openFixture, type StoreFixture } from '../fixture.ts'
 import { openIndexes, searchAnew, sourceOf } from './indexed.ts'
@@ -142,7 +142,7 @@ describe.each(stores)('a kept index on $name', (engine) => {
           }
         },
       ),
-      { numRuns: times(12) },
+      { numRuns: timesPromised(12) },
     )
   })
 
