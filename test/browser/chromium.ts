@@ -74,6 +74,8 @@ export async function launchChromium(args: readonly string[] = []): Promise<Brow
       '--disable-background-networking',
       '--disable-component-update',
       '--disable-sync',
+      // What is another machine to a browser: of addresses for documentation.
+      '--host-resolver-rules=MAP 198.51.100.7 127.0.0.1',
       // The pages of a context share a process, and with it what was compiled for the one before.
       '--renderer-process-limit=1',
       ...args,

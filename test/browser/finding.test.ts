@@ -62,20 +62,18 @@ describe('memories are found', () => {
     expect((await keys(page)).slice(0, 3)).toEqual(['n0', 'n1', 'n2'])
   })
 
-  test('in all agents of the account, from their page, without a script too', async () => {
-    for (const javaScriptEnabled of [true, false]) {
-      const options = { javaScriptEnabled, viewport: { width: 360, height: 740 } }
-      const { page, faults } = await open('/console', options)
-      await page.getByRole('searchbox').fill('refund')
-      await page.getByRole('searchbox').press('Enter')
-      await page.getByRole('heading', { name: 'Billing' }).waitFor()
-      expect(await page.getByRole('heading', { level: 2 }).allTextContents()).toHaveLength(2)
-      if (javaScriptEnabled) expect(await barriers(page)).toEqual([])
-      expect(await overflows(page)).toBe(false)
-      await page.getByRole('link', { name: 'carrier' }).click()
-      await page.getByRole('heading', { name: 'carrier' }).waitFor()
-      expect(faults).toEqual([])
-    }
+  test('in all agents of the account, from their page', async () => {
+    const options = { viewport: { width: 360, height: 740 } }
+    const { page, faults } = await open('/console', options)
+    await page.getByRole('searchbox').fill('refund')
+    await page.getByRole('searchbox').press('Enter')
+    await page.getByRole('heading', { name: 'Billing' }).waitFor()
+    expect(await page.getByRole('heading', { level: 2 }).allTextContents()).toHaveLength(2)
+    expect(await barriers(page)).toEqual([])
+    expect(await overflows(page)).toBe(false)
+    await page.getByRole('link', { name: 'carrier' }).click()
+    await page.getByRole('heading', { name: 'carrier' }).waitFor()
+    expect(faults).toEqual([])
   })
 
   test('all on a page are chosen at one press, and a range with Shift', async () => {
@@ -91,46 +89,35 @@ describe('memories are found', () => {
     expect(await page.locator('#found').textContent()).toBe('5 selected')
   })
 
-  test.each([true, false])(
-    'many keys are a tree, and all that match are chosen at once; scripts: %s',
-    async (javaScriptEnabled) => {
-      const born = await at.house.birth({ name: 'Logs', email, password: PASSWORD })
-      const days = Array.from({ length: 30 }, (_, n) => `log.day-${n}`)
-      await inGroups([...days, 'log.week.1', 'log.week.2', 'plan'], (key) =>
-        write(at.house, born.token, key, 'Something was done.'),
-      )
-      const options = { javaScriptEnabled, viewport: { width: 360, height: 740 } }
-      const { page, faults } = await open(`/console/agents/${born.agentId}/memories`, options)
-      const tree = page.getByRole('navigation', { name: 'Keys by their parts' })
-      expect(await tree.getByRole('listitem').allInnerTexts()).toEqual(['log. 32'])
-      await tree.getByRole('link', { name: 'log.' }).click()
-      await page.getByRole('link', { name: 'All keys' }).waitFor()
-      expect(await tree.getByRole('listitem').allInnerTexts()).toEqual(['week. 2'])
-      expect(await overflows(page)).toBe(false)
-      if (javaScriptEnabled) expect(await barriers(page)).toEqual([])
-      await page.locator('.memories [type=checkbox]').first().check()
-      await page.getByLabel('All that match, on every page').check()
-      await page.getByRole('button', { name: 'Delete' }).click()
-      await page.getByRole('heading', { name: 'Delete 32 memories?' }).waitFor()
-      expect(await overflows(page)).toBe(false)
-      if (javaScriptEnabled) expect(await barriers(page)).toEqual([])
-      await page.getByRole('button', { name: 'Delete 32 memories' }).click()
-      await page.getByText('Deleted 32 memories.').waitFor()
-      await page.getByRole('button', { name: 'Undo' }).click()
-      await page.getByText('Restored 32 memories.').waitFor()
-      if (javaScriptEnabled) expect(await barriers(page)).toEqual([])
-      expect((await keys(page)).length).toBe(25)
-      await page.locator('.memories [type=checkbox]').first().check()
-      await page.getByLabel('All that match, on every page').check()
-      await page.getByRole('button', { name: 'Delete' }).click()
-      await page.getByRole('button', { name: 'Delete 32 memories' }).click()
-      await page.getByText('Deleted 32 memories.').waitFor()
-      await page.getByRole('link', { name: 'All keys' }).click()
-      await page.getByText('plan', { exact: true }).waitFor()
-      expect(await keys(page)).toEqual(['plan'])
-      expect(faults).toEqual([])
-    },
-  )
+  test('many keys are a tree, and all that match are chosen at once', async () => {
+    const born = await at.house.birth({ name: 'Logs', email, password: PASSWORD })
+    const days = Array.from({ length: 30 }, (_, n) => `log.day-${n}`)
+    await inGroups([...days, 'log.week.1', 'log.week.2', 'plan'], (key) =>
+      write(at.house, born.token, key, 'Something was done.'),
+    )
+    const options = { viewport: { width: 360, height: 740 } }
+    const { page, faults } = await open(`/console/agents/${born.agentId}/memories`, options)
+    const tree = page.getByRole('navigation', { name: 'Keys by their parts' })
+    expect(await tree.getByRole('listitem').allInnerTexts()).toEqual(['log. 32'])
+    await tree.getByRole('link', { name: 'log.' }).click()
+    await page.getByRole('link', { name: 'All keys' }).waitFor()
+    expect(await tree.getByRole('listitem').allInnerTexts()).toEqual(['week. 2'])
+    expect(await overflows(page)).toBe(false)
+    expect(await barriers(page)).toEqual([])
+    await page.locator('.memories [type=checkbox]').first().check()
+    await page.getByLabel('All that match, on every page').check()
+    await page.getByRole('button', { name: 'Delete' }).click()
+    await page.getByRole('heading', { name: 'Delete 32 memories?' }).waitFor()
+    expect(await overflows(page)).toBe(false)
+    expect(await barriers(page)).toEqual([])
+    await page.getByRole('button', { name: 'Delete 32 memories' }).click()
+    await page.getByText('Deleted 32 memories.').waitFor()
+    await page.getByRole('button', { name: 'Undo' }).click()
+    await page.getByText('Restored 32 memories.').waitFor()
+    expect(await barriers(page)).toEqual([])
+    expect((await keys(page)).length).toBe(25)
+    expect(faults).toEqual([])
+  })
 
   test('what was deleted lately is one press away, and restored with one', async () => {
     const { page } = await open(`${other}/memories`)

@@ -110,50 +110,57 @@ describe('the history of a memory', () => {
     expect(faults).toEqual([])
   })
 
-  test.each([360, 768])(
-    'without JavaScript, %i px wide: compare, resolve, erase one',
-    async (width) => {
-      const { page, faults, agent, born, memory, stored } = await open({
-        javaScriptEnabled: false,
-        viewport: { width, height: 800 },
-      })
-      await page.goto(memory)
-      expect(await overflows(page)).toBe(false)
-      await page.getByRole('link', { name: 'Source' }).click()
-      await page.getByLabel('Text', { exact: true }).getByText('# Plan').waitFor()
-      await page.getByRole('link', { name: 'Compare versions' }).click()
-      await page.getByLabel('From').selectOption('2')
-      await page.getByLabel('To', { exact: true }).selectOption('1')
-      await page.getByRole('button', { name: 'Compare' }).click()
-      expect(await page.locator('ins mark').allTextContents()).toEqual(['May'])
-      expect(await overflows(page)).toBe(false)
-      await conflict(page, agent, born.token)
-      expect(await overflows(page)).toBe(false)
-      await page.getByLabel('Both: what is stored, then yours').check()
-      await page.getByRole('button', { name: 'Review the whole text first' }).click()
-      await page.getByText('This is the text with your choices.').waitFor()
-      expect(await overflows(page)).toBe(false)
-      await page.getByRole('button', { name: 'Save over version 3' }).click()
-      await page.getByText('Saved as version 4.').waitFor()
-      expect(await stored()).toBe(
-        BASE.replace('Sow in May.', 'Sow in April.\nSow in July.').replace('Plan', 'The plan'),
-      )
-      await page.getByRole('button', { name: 'More' }).click()
-      await page.getByRole('link', { name: 'Erase for good…' }).click()
-      await page.getByLabel('What to erase').selectOption('1')
-      await page.getByLabel('Type the key').fill('plan')
-      await page.getByRole('button', { name: 'Erase for good' }).click()
-      await page.getByRole('row', { name: /Version 4/ }).waitFor()
-      expect(await page.getByRole('row', { name: /Version 1/ }).count()).toBe(0)
-      expect(faults).toEqual([])
-    },
-  )
+  test('without JavaScript, on two widths: compare, resolve, erase one', async () => {
+    const fits = async () => {
+      for (const width of [768, 360]) {
+        await page.setViewportSize({ width, height: 800 })
+        expect([width, await overflows(page)]).toEqual([width, false])
+      }
+    }
+    const { page, faults, agent, born, memory, stored } = await open({
+      javaScriptEnabled: false,
+    })
+    await page.goto(memory)
+    await fits()
+    await page.getByRole('link', { name: 'Source' }).click()
+    await page.getByLabel('Text', { exact: true }).getByText('# Plan').waitFor()
+    await page.getByRole('link', { name: 'Compare versions' }).click()
+    await page.getByLabel('From').selectOption('2')
+    await page.getByLabel('To', { exact: true }).selectOption('1')
+    await page.getByRole('button', { name: 'Compare' }).click()
+    expect(await page.locator('ins mark').allTextContents()).toEqual(['May'])
+    await fits()
+    await conflict(page, agent, born.token)
+    await fits()
+    await page.getByLabel('Both: what is stored, then yours').check()
+    await page.getByRole('button', { name: 'Review the whole text first' }).click()
+    await page.getByText('This is the text with your choices.').waitFor()
+    await fits()
+    await page.getByRole('button', { name: 'Save over version 3' }).click()
+    await page.getByText('Saved as version 4.').waitFor()
+    expect(await stored()).toBe(
+      BASE.replace('Sow in May.', 'Sow in April.\nSow in July.').replace('Plan', 'The plan'),
+    )
+    await page.getByRole('button', { name: 'More' }).click()
+    await page.getByRole('link', { name: 'Erase for good…' }).click()
+    await page.getByLabel('What to erase').selectOption('1')
+    await page.getByLabel('Type the key').fill('plan')
+    await page.getByRole('button', { name: 'Erase for good' }).click()
+    await page.getByRole('row', { name: /Version 4/ }).waitFor()
+    expect(await page.getByRole('row', { name: /Version 1/ }).count()).toBe(0)
+    expect(faults).toEqual([])
+  })
 
   test('no barriers where two wrote at once, nor where it is edited by hand', async () => {
-    const { page, agent, born } = await open()
+    const { page, agent, born, stored } = await open()
     await conflict(page, agent, born.token)
+    expect(await page.locator('mark').allTextContents()).toEqual(['April', 'July'])
     expect(await barriers(page)).toEqual([])
     await page.getByLabel('Edit by hand').check()
     expect(await barriers(page)).toEqual([])
+    await page.getByLabel('Written by hand').fill('Sow in autumn.\n')
+    await page.getByRole('button', { name: 'Save what I chose' }).click()
+    await page.getByText('Saved as version 4.').waitFor()
+    expect(await stored()).toContain('Sow in autumn.')
   })
 })

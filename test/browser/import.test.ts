@@ -62,20 +62,20 @@ test('a file that is wrong is refused with the places, and can be sent again', a
   await page.getByText('What is sent must be an object.').waitFor()
 })
 
-test('8 MiB arrive as they are', async () => {
+test('1 MiB, sixteen times what any other form may send, arrives as it is', async () => {
   const { page, agent, born } = await signedIn()
   const [key, text] = ['key', 'д'.repeat(8_000)]
   const at0 = '2026-11-21T10:00:00.000Z'
-  const memories = Array.from({ length: 500 }, (_, n) => ({
+  const memories = Array.from({ length: 64 }, (_, n) => ({
     ...{ id: '019a9c5f-1a00-7c11-9d00-6c2f1b3c4d5e', key: `${key}${1_000 + n}`, text },
     ...{ metadata: {}, version: 1, createdAt: at0, updatedAt: at0 },
   }))
-  const about = { format: 'service-home-v1', agent: {}, exportedAt: at0, memoryCount: 500 }
+  const about = { format: 'service-home-v1', agent: {}, exportedAt: at0, memoryCount: 64 }
   await page.goto(`${agent}/import`)
   await page.getByLabel('The file').setInputFiles(asFile(JSON.stringify({ ...about, memories })))
   await page.getByRole('button', { name: 'Import', exact: true }).click()
-  await page.getByText('Imported: 500 created').waitFor()
-  const found = await at.house.call('GET', '/api/agents/me/memory?key=key1499', {
+  await page.getByText('Imported: 64 created').waitFor()
+  const found = await at.house.call('GET', '/api/agents/me/memory?key=key1063', {
     token: born.token,
   })
   expect(found.body.memory).toMatchObject({ text })

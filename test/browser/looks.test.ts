@@ -44,8 +44,8 @@ describe('the frame of every page', () => {
 
   test('stands still from page to page, in windows of three widths', async () => {
     const { page } = await seen(1280)
-    const inEach = async (of: (page: Page) => Promise<unknown>) => {
-      const found: unknown[] = []
+    const inEach = async <T>(of: (page: Page) => Promise<T>): Promise<T[]> => {
+      const found: T[] = []
       for (const width of [1024, 1280, 1600]) {
         await page.setViewportSize({ width, height: 740 })
         found.push(await of(page))
@@ -57,9 +57,10 @@ describe('the frame of every page', () => {
     const tops = new Set<string>()
     for (const path of ['/console/account', '/', ...tabs.map((tab) => agent + tab)]) {
       await page.goto(path)
-      if (path.startsWith(agent)) tops.add(JSON.stringify(await inEach(topOf)))
+      const found = await inEach(async (at_) => [await places(at_), await topOf(at_)])
+      if (path.startsWith(agent)) tops.add(JSON.stringify(found.map(([, top]) => top)))
       expect([path, await page.locator('.crumbs').count()]).toEqual([path, 0])
-      expect([path, await inEach(places)]).toEqual([path, first])
+      expect([path, found.map(([place]) => place)]).toEqual([path, first])
     }
     expect(tops.size).toBe(1)
   })

@@ -32,8 +32,8 @@ describe('memories that a key overwrote', () => {
 
   let people = 0
 
-  /** Four agents; one has 300 memories, of which a key broke eight yesterday, and others changed since. */
-  async function open(options = {}) {
+  /** Four agents; one has many memories, of which a key broke eight yesterday, and others changed since. */
+  async function open(options = {}, notes = 40) {
     const email = `minute${++people}@example.org`
     const born = await createAccount(at.house, email)
     for (const name of ['Beacon', 'Cedar', 'Dune']) {
@@ -41,7 +41,7 @@ describe('memories that a key overwrote', () => {
       const headers = { 'idempotency-key': freshKey() }
       expect((await at.house.call('POST', '/api/agents/birth', { body, headers })).status).toBe(201)
     }
-    const keys = Array.from({ length: 292 }, (_, n) => `note.${n}`)
+    const keys = Array.from({ length: notes }, (_, n) => `note.${n}`)
     for (let n = 0; n < keys.length; n += 100) {
       const some = keys.slice(n, n + 100)
       await writeAll(
@@ -101,7 +101,7 @@ describe('memories that a key overwrote', () => {
   }
 
   test('five clicks: found, who and what, taken back, and looked at', async () => {
-    const { page, faults, stored } = await open({ viewport: { width: 1280, height: 800 } })
+    const { page, faults, stored } = await open({ viewport: { width: 1280, height: 800 } }, 292)
     await page.goto('/console')
     const begun = performance.now()
     const { counted, click, type, read } = person(page)

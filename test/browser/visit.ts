@@ -228,17 +228,17 @@ function watched(context: BrowserContext, base: string, page: Page): Visitor {
 
 const AXE_PATH = '/axe.js'
 
-/** It is asked for once, and compiled once: half a megabyte. */
-const AXE = `'axe' in window ? undefined : new Promise((resolve, reject) => {
+/** It is asked for once, and compiled once: half a megabyte. Tells whether the page is dark. */
+const AXE = `('axe' in window ? Promise.resolve() : new Promise((resolve, reject) => {
   const script = Object.assign(document.createElement('script'), {
     src: '${AXE_PATH}', onload: () => resolve(script.remove()), onerror: reject,
   })
   document.head.append(script)
-})`
+})).then(() => matchMedia('(prefers-color-scheme: dark)').matches)`
 
 /** Of what is in order nothing is written down, which is most of the work. */
 const complaints = (runOnly?: readonly string[]): string =>
-  `axe.run(${JSON.stringify({ resultTypes: ['violations'], runOnly })}).then(({ violations }) =>
+  `axe.run(${JSON.stringify({ resultTypes: ['violations'], preload: false, runOnly })}).then(({ violations }) =>
     violations.flatMap(({ id, nodes }) =>
       nodes.map(({ html, failureSummary }) => [location.href, id, html, failureSummary].join(' ')),
     ),
@@ -248,16 +248,15 @@ const complaints = (runOnly?: readonly string[]): string =>
 const OF_COLOURS = ['color-contrast', 'link-in-text-block'] as const
 
 /**
- * What axe-core finds wrong with the page as it stands, one line for each element: by every rule in
- * the light, and by its colours in the dark. everywhere.test.ts looks at every page: other tests
+ * What axe-core finds wrong with the page as it stands, one line for each element: by every rule
+ * as it is, and by its colours in the dark after the light or the other way, in which it is left. everywhere.test.ts looks at every page: other tests
  * look at what only they come to, as a notice, a dialog or an error.
  */
 export async function barriers(page: Page): Promise<string[]> {
-  await page.evaluate(AXE)
-  await page.emulateMedia({ colorScheme: 'dark' })
-  const inTheDark = await page.evaluate<string[]>(complaints(OF_COLOURS))
-  await page.emulateMedia({ colorScheme: 'light' })
-  return [...inTheDark, ...(await page.evaluate<string[]>(complaints()))]
+  const isDark = await page.evaluate<boolean>(AXE)
+  const asItIs = await page.evaluate<string[]>(complaints())
+  await page.emulateMedia({ colorScheme: isDark ? 'light' : 'dark' })
+  return [...asItIs, ...(await page.evaluate<string[]>(complaints(OF_COLOURS)))]
 }
 
 /** True when something is wider than the window. */

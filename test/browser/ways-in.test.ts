@@ -5,7 +5,6 @@ import type { Page } from 'playwright-core'
 import { describe, expect, test } from 'vitest'
 import { createAccount, PASSWORD } from '../accounts.ts'
 import { write } from '../harness.ts'
-import { launchChromium } from './chromium.ts'
 import { barriers, enter, signIn, signInByForm, together, visit } from './visit.ts'
 
 describe('other ways into the console', () => {
@@ -119,36 +118,6 @@ describe('other ways into the console', () => {
     expect(await page.content()).not.toContain(next)
   })
 
-  test('without JavaScript: delete, bring back, an earlier version, erase', async () => {
-    const email = 'keeping@example.org'
-    const born = await createAccount(at.house, email)
-    const { page, faults } = await visit(at.browser, at.house.base, { javaScriptEnabled: false })
-    await write(at.house, born.token, 'plan', 'the first text')
-    await write(at.house, born.token, 'plan', 'the second text', 1)
-    await signIn(page, email)
-    await page.goto(`/console/agents/${born.agentId}/memory?key=plan`)
-    await page.getByRole('button', { name: 'More' }).click()
-    await page.getByRole('button', { name: 'Delete' }).click()
-    await page.getByRole('button', { name: 'Undo' }).waitFor()
-    await page.goto(`/console/agents/${born.agentId}/memory?key=plan`)
-    await page.getByText('You deleted this memory').waitFor()
-    await page.getByLabel('Text', { exact: true }).getByText('the second text').waitFor()
-    await page.locator('.doing').getByRole('button', { name: 'Restore version 2' }).click()
-    await page.getByText('It is version 4 now.').waitFor()
-    await page.getByRole('link', { name: 'Version 1', exact: true }).click()
-    await page.getByLabel('Text', { exact: true }).getByText('the first text').waitFor()
-    await page.getByRole('row').getByRole('button', { name: 'Restore version 1' }).click()
-    await page.getByText('It is version 5 now.').waitFor()
-    await page.getByLabel('Text', { exact: true }).getByText('the first text').waitFor()
-    await page.getByRole('button', { name: 'More' }).click()
-    await page.getByRole('link', { name: 'Erase for good…' }).click()
-    await page.getByLabel('What to erase').selectOption('all')
-    await page.getByLabel('Type the key').fill('plan')
-    await page.getByRole('button', { name: 'Erase for good' }).click()
-    await page.getByText('Nothing is kept yet.').waitFor()
-    expect(faults).toEqual([])
-  })
-
   test('on paper: no navigation, black on white, and links say where they lead', async () => {
     const email = 'paper@example.org'
     const born = await createAccount(at.house, email)
@@ -259,10 +228,8 @@ describe('other ways into the console', () => {
   test('over plain HTTP from another machine', async () => {
     const email = 'neighbour@example.org'
     await createAccount(at.house, email)
-    const browser = await launchChromium(['--host-resolver-rules=MAP 198.51.100.7 127.0.0.1'])
     const base = at.house.base.replace('127.0.0.1', '198.51.100.7')
-    const { page } = await visit(browser, base)
+    const { page } = await visit(at.browser, base)
     await signInByForm(page, email)
-    await browser.close()
   })
 })
