@@ -17,7 +17,7 @@ const CONTRACTS = [
 const AT_LENGTH = [
   'test/process/{nodes,sync,users}.test.ts',
   'test/{home/{memory-races,model},cli/sync-model}.test.ts',
-  'test/client/adapters/langgraph-graphs.test.ts',
+  'test/client/adapters/langgraph-{graphs,store}.test.ts',
   'test/rights/{guards,rights}.test.ts',
   'test/store/{words,keeping/{ledger,plan}}.test.ts',
   'test/strangers/hostile-{bodies,home,requests}.test.ts',

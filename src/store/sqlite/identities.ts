@@ -1,6 +1,6 @@
 /**
  * Identities, cached so that a known token costs no lookup. The cache is exact, because only this
- * process writes to the database: every change of a credential or a status clears it before the
+ * process writes to the database: every change of a credential or a status empties it before the
  * response, which is rare and simpler than removing single entries.
  */
 import type { DatabaseSync } from 'node:sqlite'
@@ -37,19 +37,31 @@ export type Refuse = ReturnType<typeof prepareIdentify>['refuse']
 /** An identity that is dropped is looked up again. */
 const MAX_REMEMBERED = 40_000
 
+interface Remembered {
+  readonly identity: Identity
+  /** How much had been forgotten by then. */
+  readonly era: number
+}
+
 export function rememberIdentities() {
-  const cache = new LRUCache<string, Identity>({ max: MAX_REMEMBERED })
+  const cache = new LRUCache<string, Remembered>({ max: MAX_REMEMBERED })
+  // To clear the cache costs as much as it may hold, however little it does.
+  let era = 0
+  const known = (tokenHash: string): Identity | undefined => {
+    const found = cache.get(tokenHash)
+    return found?.era === era ? found.identity : undefined
+  }
   return {
-    known: (tokenHash: string): Identity | undefined => cache.get(tokenHash),
+    known,
     remember:
       (lookUp: Identify): Identify =>
       (tokenHash) => {
-        const known = cache.get(tokenHash)
-        if (known) return known
-        const found = lookUp(tokenHash)
-        if (found) cache.set(tokenHash, found)
-        return found
+        const remembered = known(tokenHash)
+        if (remembered) return remembered
+        const identity = lookUp(tokenHash)
+        if (identity) cache.set(tokenHash, { identity, era })
+        return identity
       },
-    forget: (): void => cache.clear(),
+    forget: (): void => void era++,
   }
 }

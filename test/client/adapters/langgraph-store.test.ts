@@ -13,7 +13,7 @@ import { HomeError } from 'agent-home-client'
 import { AgentHomeStore } from 'agent-home-client/langgraph'
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { times } from '../../effort.ts'
+import { timesPromised } from '../../effort.ts'
 import { type OpenedHome, openHome } from '../opened.ts'
 import { all, caught } from '../outcome.ts'
 
@@ -172,7 +172,7 @@ describe('the store of LangGraph', () => {
           await memory.batch(operations.filter((each) => 'value' in each))
         }
       }),
-      { numRuns: times(120) },
+      { numRuns: timesPromised(120) },
     )
   })
 
@@ -279,7 +279,7 @@ describe('the store of LangGraph', () => {
         expect(scores).toEqual(scores.toSorted((a, b) => b - a))
       }
     })
-    await fc.assert(property, { numRuns: times(40) })
+    await fc.assert(property, { numRuns: timesPromised(40) })
   })
 
   test('the texts of fields are found wherever they are', async () => {
