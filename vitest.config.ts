@@ -16,10 +16,10 @@ const CONTRACTS = [
 /** What is promised many times over: `npm test` has an eighth of it (test/effort.ts). */
 const AT_LENGTH = [
   'test/process/{nodes,sync,users}.test.ts',
-  'test/{home/{memory-races,model},cli/sync-model}.test.ts',
+  'test/{home/{memory-races,model,memories/context},cli/sync-model}.test.ts',
   'test/client/adapters/langgraph-{graphs,store}.test.ts',
   'test/rights/{guards,rights}.test.ts',
-  'test/store/{words,keeping/{ledger,plan}}.test.ts',
+  'test/store/{import-beside,words,keeping/{ledger,plan},search/fold}.test.ts',
   'test/strangers/hostile-{bodies,home,requests}.test.ts',
 ]
 

@@ -119,15 +119,17 @@ describe.each(engines)('export on $name', (engine) => {
         .sample(hostileKey, { numRuns: 1_000 })
         .map((key, n) => `${n}.${key}`.slice(0, 100))
       const written = new Map<string, { text: string; metadata: object }>()
-      const statuses = await inGroups(pairs, async ([text, metadata], n) => {
+      const operations = pairs.map(([text, metadata], n) => {
         const key = keys[n] ?? ''
         const small = JSON.stringify(metadata).length < 1_000 ? metadata : {}
         const clean = Object.fromEntries(Object.entries(small).filter(([k]) => k !== '__proto__'))
         written.set(key, { text, metadata: clean })
-        const body = { key, text, metadata: clean, expectedVersion: 0 }
-        return (await service.call('POST', memoryPath, { token, body })).status
+        return { write: { key, text, metadata: clean, expectedVersion: 0 } }
       })
-      expect(new Set(statuses)).toEqual(new Set([200]))
+      for (let from = 0; from < 1_000; from += 100) {
+        const batch = { token, body: { operations: operations.slice(from, from + 100) } }
+        expect((await service.call('POST', '/api/agents/me/batch', batch)).status).toBe(200)
+      }
       const { body } = await service.call('GET', path, { token })
       const { memories, memoryCount } = body as unknown as Exported
       expect(memoryCount).toBe(1_000)

@@ -5,6 +5,7 @@ import type { Identity } from '../../src/store/port/home.ts'
 import type { Change } from '../../src/store/port/keeping/memories.ts'
 import type { ImportAnswer, KeptVersion, OnConflict } from '../../src/store/port/transfer.ts'
 import { transact } from '../../src/store/sqlite/engine/connection.ts'
+import { timesPromised } from '../effort.ts'
 import { unbounded } from '../unbounded.ts'
 import { NOON, newWrite } from './fixture.ts'
 import {
@@ -156,6 +157,6 @@ test('whatever is changed meanwhile, it is as if it all came after that', async 
       const race = { before: before ?? [], meanwhile: meanwhile ?? [] }
       await outcomeOf({ ...race, sent: inOrder(versions), ...how })
     }),
-    { numRuns: 100 },
+    { numRuns: timesPromised(100) },
   )
 })

@@ -806,7 +806,7 @@ describe.each(stores)('keeping on $name', (engine) => {
       for (const each of wanted) {
         const query = { prefix: '', ...each }
         const right = all.filter((event) => isWanted(event, query))
-        for (const limit of [1, 7, 100]) {
+        for (const limit of [right.length > 20 ? 7 : 1, 100]) {
           const oldest = await paged(agent, { ...query, order: 'oldest', limit })
           expect(oldest.found).toEqual(right)
           const newest = await paged(agent, { ...query, order: 'newest', limit })

@@ -4,6 +4,7 @@ import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { roomOf } from '../../../src/home/context-room.ts'
 import { hashToken } from '../../../src/pipeline/tokens.ts'
+import { timesPromised } from '../../effort.ts'
 import { embedded, openService, type TestService, write } from '../../harness.ts'
 import { expectProblem, pointersOf } from '../../problem.ts'
 
@@ -286,7 +287,7 @@ describe('the context', () => {
         expect(context.leftOut.memories).toBe(order.length - context.changes.length)
         expect(context.leftOut.purpose).toBe(context.profile.purpose === undefined)
       }),
-      { numRuns: 60 },
+      { numRuns: timesPromised(60) },
     )
   })
 

@@ -4,6 +4,7 @@ import { expect, test } from 'vitest'
 import { foldedText } from '../../../src/store/search/fold.ts'
 import { indexable, thoroughlyIndexable } from '../../../src/store/search/tokens.ts'
 import { foldedCharacters } from '../../../src/store/words.ts'
+import { timesPromised } from '../../effort.ts'
 import { anyText } from '../engine-words.ts'
 
 const slowly = (text: string): string => foldedCharacters(text.normalize('NFC'))
@@ -39,7 +40,7 @@ test('a text is folded as its characters are', () => {
       const text = parts.join('')
       expect(foldedText(text)).toBe(slowly(text))
     }),
-    { numRuns: 2_000 },
+    { numRuns: timesPromised(2_000) },
   )
 })
 
@@ -79,6 +80,6 @@ test('a text has the words that its characters make', () => {
       const text = parts.join('')
       expect(quickly(text)).toEqual(thoroughly(text))
     }),
-    { numRuns: 2_000 },
+    { numRuns: timesPromised(2_000) },
   )
 })

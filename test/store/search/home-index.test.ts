@@ -29,7 +29,7 @@ test('terms are told apart however many there are', () => {
   const words = Array.from({ length: 100_000 }, (_, n) => `w${n}`)
   for (const word of words) lexicon.tokensOf([word])
   expect(lexicon.size).toBe(words.length + 1)
-  for (const [at, word] of words.entries()) expect(lexicon.numberOf(word)).toBe(at + 1)
+  expect(words.filter((word, at) => lexicon.numberOf(word) !== at + 1)).toEqual([])
   expect(lexicon.numberOf('w')).toBe(NO_TERM)
   expect(lexicon.numberOf('')).toBe(NO_TERM)
 })
