@@ -388,6 +388,8 @@ describe('a hostile garden of more entries than are shown', () => {
     expect(await entries.locator('li.entry').count()).toBe(24)
     const { text } = await at.house.call('GET', '/rooms/consciousness-garden')
     expect(text.length).toBeLessThan(150_000)
+    await page.getByRole('link', { name: 'Older' }).click()
+    await page.waitForURL(/before=/)
     // A long text is read whole on a page of its own.
     await page.getByRole('link', { name: 'Read all of it' }).first().click()
     await page.waitForURL(/entry=/)

@@ -52,6 +52,21 @@ describe('the sessions', () => {
     expect(page).not.toContain('<b>')
   })
 
+  test('one is ended by its row, and is among the earlier ones from then on', async () => {
+    const operator = await openConsole(service)
+    const { cookie } = await signIn(operator, PASSWORD, FIREFOX)
+    const page = await pageOf(operator)
+    expect(page).not.toContain('Earlier sign-ins')
+    const row = insideOf(page, 'li').find((each) => each.includes('Firefox')) ?? ''
+    const ended = await operator.post('/console/account/sessions', fieldsIn(row))
+    expect([ended.status, await isSignedIn(cookie)]).toEqual([303, false])
+    expect((await operator.get('/console')).status).toBe(200)
+    const earlier = insideOf(await pageOf(operator), 'section').find((each) =>
+      each.includes('Earlier sign-ins'),
+    )
+    expect(earlier).toContain('Firefox on Linux')
+  })
+
   test('all others end at once, this one stays, and other accounts’ too', async () => {
     const [operator, stranger] = [await openConsole(service), await openConsole(service)]
     const elsewhere = await signIn(operator)

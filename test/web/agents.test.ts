@@ -88,6 +88,7 @@ describe('the agents', () => {
     const other = await openConsole(service)
     const taken = await other.post('/console/attach', { token: orphan.operatorToken })
     expect(taken.status).toBe(409)
+    expect(taken.text).toContain('An agent can belong to only one account.')
     expect(namesIn((await other.get('/console')).text)).toEqual(['Atlas'])
   })
 
