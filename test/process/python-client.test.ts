@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { AgentHome } from 'agent-home-client'
 import { memoryHandlers } from 'agent-home-client/anthropic'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
 import { answerOf } from '../client/adapters/commands.ts'
 import { session } from '../client/adapters/session.ts'
 import { type FaultyWay, openFaultyWay } from '../client/faulty.ts'
@@ -60,6 +60,7 @@ describe.skipIf(python === undefined)('the client for Python', () => {
       AGENT_HOME_TEST_FAULTY: way.url,
       AGENT_HOME_TEST_DATABASE: opened.service.store.location,
       AGENT_HOME_TEST_SESSION: await recordSession(),
+      AGENT_HOME_TEST_RUN: inject('run'),
       AGENT_HOME_TEST_USER: (await AgentHome.homeOf({ url: opened.url, ...user })).agentId,
     }
     const caching = ['-o', `cache_dir=${environment.place}/pytest`]

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import json
-import threading
 from collections.abc import Callable, Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 import pytest
 
 from agent_home import AgentHome, AsyncAgentHome, HomeError, ImportConflict, Read
+from where import Quiet, serving
 
 TOKEN = "aha_secret"
 
@@ -32,7 +31,7 @@ def scripted() -> Iterator[Scripted]:
     """A server that gives one prepared answer."""
     prepared = Scripted()
 
-    class Answers(BaseHTTPRequestHandler):
+    class Answers(Quiet):
         def do_GET(self) -> None:
             self.rfile.read(int(self.headers.get("content-length") or 0))
             kind = "json" if prepared.status < 400 else "problem+json"
@@ -45,14 +44,8 @@ def scripted() -> Iterator[Scripted]:
 
         do_POST = do_PATCH = do_DELETE = do_GET
 
-        def log_message(self, *_: object) -> None:
-            pass
-
-    with ThreadingHTTPServer(("127.0.0.1", 0), Answers) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        prepared.url = f"http://127.0.0.1:{server.server_port}"
+    with serving(Answers) as prepared.url:
         yield prepared
-        server.shutdown()
 
 
 MIXED_UP: dict[str, tuple[dict[str, Any], Callable[[Any], Any]]] = {

@@ -13,9 +13,10 @@ from typing import Any
 import pytest
 from anthropic.lib.tools import ToolError
 
-from agent_home import AgentHome, AsyncAgentHome, BirthResult
+from agent_home import AgentHome, AsyncAgentHome, BirthResult, Write
 from agent_home.anthropic import AgentHomeMemoryTool, AsyncAgentHomeMemoryTool
 from agent_home.anthropic.commands import size_shown
+from agent_home.anthropic.files import key_of, metadata_of
 from where import Where
 
 
@@ -96,9 +97,11 @@ def test_a_file_over_16_kib_is_left_as_it_was(tool: AgentHomeMemoryTool) -> None
 def test_a_directory_that_no_batch_holds_is_moved_and_deleted(
     home: AgentHome, tool: AgentHomeMemoryTool
 ) -> None:
-    text = "\n" * 16_000
-    for n in range(104):
-        answer_of(tool, create(f"/memories/many/{'file' if n % 2 else 'файл'} {n}", text))
+    paths = [("many", f"{'file' if n % 2 else 'файл'} {n}") for n in range(104)]
+    keys = {key_of(names): names for names in paths}
+    files = [Write(key, "\n" * 16_000, 0, metadata_of(key, at, {})) for key, at in keys.items()]
+    for at in range(0, len(files), 26):
+        home.batch(files[at : at + 26], minimal=True)
     for old, new in (("/memories/many", "/memories/інші"), ("/memories/інші", "/memories/many")):
         moved = {"command": "rename", "old_path": old, "new_path": new}
         assert answer_of(tool, moved) == f"Successfully renamed {old} to {new}"

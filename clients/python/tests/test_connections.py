@@ -12,7 +12,6 @@ import threading
 from collections.abc import AsyncIterator, Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from itertools import islice
 from typing import Any
 
@@ -30,7 +29,7 @@ from agent_home import (
     VersionConflict,
 )
 from agent_home.connections import is_loopback
-from where import Where
+from where import Quiet, Where, serving
 
 forks = pytest.mark.skipif(not hasattr(os, "fork"), reason="this system forks nothing")
 
@@ -395,25 +394,20 @@ def proxy(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
     """It sees what is sent to it, and answers nothing of use."""
     seen: list[str] = []
 
-    class Answers(BaseHTTPRequestHandler):
+    class Answers(Quiet):
         def do_GET(self) -> None:
             seen.append(f"{self.path} {self.headers.get('authorization')}")
             self.send_error(502)
 
         do_POST = do_PATCH = do_DELETE = do_CONNECT = do_GET
 
-        def log_message(self, *_: object) -> None:
-            pass
-
-    with ThreadingHTTPServer(("127.0.0.1", 0), Answers) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
+    with serving(Answers) as url:
         for name in ("http_proxy", "https_proxy", "all_proxy"):
             for each in (name, name.upper()):
-                monkeypatch.setenv(each, f"http://127.0.0.1:{server.server_port}")
+                monkeypatch.setenv(each, url)
         monkeypatch.delenv("NO_PROXY", raising=False)
         monkeypatch.delenv("no_proxy", raising=False)
         yield seen
-        server.shutdown()
 
 
 def test_loopback_is_never_asked_by_a_proxy_of_the_environment(

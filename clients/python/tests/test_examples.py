@@ -8,10 +8,8 @@ import json
 import re
 import sys
 import textwrap
-import threading
 import types
 from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +20,7 @@ from agents.testing import ScriptedModel, assistant_message
 
 import agent_home
 from agent_home import AgentHome, BirthResult, anthropic, langgraph, openai
-from where import Where
+from where import Quiet, Where, serving
 
 set_tracing_disabled(True)
 
@@ -126,7 +124,7 @@ def claude(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     use = {"type": "tool_use", "id": "toolu_1", "name": "memory", "input": command}
     answers = [message(use, "tool_use"), message({"type": "text", "text": "I will."}, "end_turn")]
 
-    class Handler(BaseHTTPRequestHandler):
+    class Handler(Quiet):
         def do_POST(self) -> None:
             self.rfile.read(int(self.headers["content-length"]))
             answer = answers.pop(0)
@@ -136,16 +134,10 @@ def claude(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
             self.end_headers()
             self.wfile.write(answer)
 
-        def log_message(self, *_: Any) -> None:
-            pass
-
-    server = HTTPServer(("127.0.0.1", 0), Handler)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    monkeypatch.setenv("ANTHROPIC_BASE_URL", f"http://127.0.0.1:{server.server_port}")
-    monkeypatch.setenv("ANTHROPIC_API_KEY", "none")
-    yield
-    server.shutdown()
-    server.server_close()
+    with serving(Handler) as url:
+        monkeypatch.setenv("ANTHROPIC_BASE_URL", url)
+        monkeypatch.setenv("ANTHROPIC_API_KEY", "none")
+        yield
     assert answers == []
 
 

@@ -2,11 +2,43 @@
 
 from __future__ import annotations
 
+import os
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import TypeVar
 
 import httpx
 
 from agent_home import AgentHome, BirthResult
+
+T = TypeVar("T")
+
+
+#: The run of the suite has all of what is promised at length: `npm run test:system`.
+IS_WHOLE = os.environ.get("AGENT_HOME_TEST_RUN") in ("system", "hunt")
+
+
+def promised(rows: Sequence[T], start: int = 0) -> Sequence[T]:
+    """A quarter of them elsewhere."""
+    return rows if IS_WHOLE else rows[start::4]
+
+
+class Quiet(BaseHTTPRequestHandler):
+    def log_message(self, *_: object) -> None:
+        pass
+
+
+@contextmanager
+def serving(kind: type[Quiet]) -> Iterator[str]:
+    """The address of a server that answers so, until the block ends."""
+    with ThreadingHTTPServer(("127.0.0.1", 0), kind) as server:
+        # Whoever ends it waits for its next look at whether it should.
+        threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}"
+        server.shutdown()
 
 
 @dataclass(frozen=True)
