@@ -1,12 +1,12 @@
 /** `agent-home account`: what whoever owns the host decides about an operator account. */
-import { afterEach, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { birthBody, freshKey } from '../harness.ts'
 import { dropDatabases } from './nodes.ts'
-import { onFile, places } from './places.ts'
+import { places } from './places.ts'
 import { cleanUp, type Launch, type Server, serve } from './program.ts'
 import { speakAt } from './spoken-at.ts'
 
-afterEach(async () => {
+afterAll(async () => {
   await cleanUp()
   await dropDatabases()
 })
@@ -27,63 +27,25 @@ async function bear({ url }: Pick<Server, 'url'>): Promise<void> {
 const submit = (url: string, fields: Readonly<Record<string, string>>) =>
   fetch(url, { method: 'POST', redirect: 'manual', body: new URLSearchParams(fields) })
 
-test.each(places)(
-  'on $name, the link sets a password at the service that runs',
-  async ({ place }) => {
-    const options = await place()
-    const server = await serve(options)
+describe.each(places)('on $name', ({ place }) => {
+  let options: Launch
+  let server: Server
+  beforeAll(async () => {
+    options = await place()
+    server = await serve(options)
     await bear(server)
-    const made = await run(options, 'account', 'recover', email, '--url', `${server.url}/`)
-    expect(made).toMatchObject({ code: 0 })
-    expect(made.stdout).toMatch(/^http:\S+\/console\/recover\?link=[\w-]{43}\n$/)
-    expect(made.output).toContain('can set a new password for keeper@example.org, once')
-    const link = new URL(made.stdout.trim())
-    expect((await fetch(link)).status).toBe(200)
-    const secret = link.searchParams.get('link') ?? ''
-    const set = await submit(link.origin + link.pathname, {
-      link: secret,
-      password: 'other horse ba',
-    })
-    expect(set.status).toBe(303)
-    expect((await fetch(link)).status).toBe(410)
-    const signIn = (password: string) =>
-      submit(`${server.url}/console/sign-in`, { email, password })
-    expect((await signIn('correct horse battery')).status).toBe(401)
-    expect((await signIn('other horse ba')).status).toBe(303)
-    expect((await server.kill('SIGTERM')).output).not.toContain(secret)
-  },
-)
+  })
 
-test('while it does not run the link is made too, for where it will be', async () => {
-  const options = await onFile()
-  const server = await serve(options)
-  await bear(server)
-  await server.kill('SIGTERM')
-  const env = { PUBLIC_URL: 'https://home.example' }
-  const made = await run({ ...options, env }, 'account', 'recover', email, '--json')
-  expect(made.code).toBe(0)
-  const { link } = JSON.parse(made.stdout) as { link: string }
-  expect(link).toMatch(/^https:\/\/home\.example\/console\/recover\?link=/)
-  const { url } = await serve(options)
-  expect((await fetch(url + link.slice('https://home.example'.length))).status).toBe(200)
-  const nobody = await run(options, 'account', 'recover', 'nobody@example.org')
-  expect(nobody).toMatchObject({ code: 4, stdout: '' })
-  expect((await run(options, 'account', 'recover', 'keeper')).code).toBe(2)
-})
+  const signIn = (password: string) => submit(`${server.url}/console/sign-in`, { email, password })
 
-test.each(places)(
-  'on $name, an account is an administrator at the service that runs, and no longer',
-  async ({ place }) => {
-    const options = await place()
-    const { url } = await serve(options)
-    await bear({ url })
+  test('an account is an administrator at the service that runs, and no longer', async () => {
+    const { url } = server
     await fetch(`${url}/api/garden`, {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
       body: JSON.stringify({ text: 'rude' }),
     })
-    const fields = { email, password: 'correct horse battery' }
-    const signedIn = await submit(`${url}/console/sign-in`, fields)
+    const signedIn = await signIn('correct horse battery')
     const cookie = (signedIn.headers.get('set-cookie') ?? '').split(';')[0] ?? ''
     const mayRemove = async () => {
       const room = await fetch(`${url}/rooms/consciousness-garden`, {
@@ -103,5 +65,38 @@ test.each(places)(
     const nobody = await run(options, 'account', 'admin', 'nobody@example.org')
     expect(nobody).toMatchObject({ code: 4, stdout: '' })
     expect((await run(options, 'account', 'admin', 'keeper')).code).toBe(2)
-  },
-)
+  })
+
+  test('the link sets a password at the service that runs', async () => {
+    const made = await run(options, 'account', 'recover', email, '--url', `${server.url}/`)
+    expect(made).toMatchObject({ code: 0 })
+    expect(made.stdout).toMatch(/^http:\S+\/console\/recover\?link=[\w-]{43}\n$/)
+    expect(made.output).toContain('can set a new password for keeper@example.org, once')
+    const link = new URL(made.stdout.trim())
+    expect((await fetch(link)).status).toBe(200)
+    const secret = link.searchParams.get('link') ?? ''
+    const set = await submit(link.origin + link.pathname, {
+      link: secret,
+      password: 'other horse ba',
+    })
+    expect(set.status).toBe(303)
+    expect((await fetch(link)).status).toBe(410)
+    expect((await signIn('correct horse battery')).status).toBe(401)
+    expect((await signIn('other horse ba')).status).toBe(303)
+    expect((await server.kill('SIGTERM')).output).not.toContain(secret)
+  })
+
+  test('while it does not run the link is made too, for where it will be', async () => {
+    await server.kill('SIGTERM')
+    const env = { ...options.env, PUBLIC_URL: 'https://home.example' }
+    const made = await run({ ...options, env }, 'account', 'recover', email, '--json')
+    expect(made.code).toBe(0)
+    const { link } = JSON.parse(made.stdout) as { link: string }
+    expect(link).toMatch(/^https:\/\/home\.example\/console\/recover\?link=/)
+    const { url } = await serve(options)
+    expect((await fetch(url + link.slice('https://home.example'.length))).status).toBe(200)
+    const nobody = await run(options, 'account', 'recover', 'nobody@example.org')
+    expect(nobody).toMatchObject({ code: 4, stdout: '' })
+    expect((await run(options, 'account', 'recover', 'keeper')).code).toBe(2)
+  })
+})

@@ -1,18 +1,22 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { cleanUp, freshDirectory, launch, root, type Server, serve } from './program.ts'
+import { type OpenedHome, openHome } from '../client/opened.ts'
+import { cleanUp, launch, root } from './program.ts'
 
 /** Each example is born as agents of its own. */
-let server: Server
+let home: OpenedHome
 beforeAll(async () => {
-  server = await serve({ directory: freshDirectory() })
+  home = await openHome()
 })
-afterAll(cleanUp)
+afterAll(async () => {
+  await cleanUp()
+  await home.close()
+})
 
 test('examples/checkpoint.ts: two runs meet in conflicts and lose nothing', async () => {
   const example = launch({
     directory: root,
     entry: 'examples/checkpoint.ts',
-    args: [server.url, root],
+    args: [home.url, root],
   })
   const { code, output } = await example.ended
   expect(output).toMatch(
@@ -25,7 +29,7 @@ test('examples/first-contact.ts: from one address to a home, in six requests', a
   const example = launch({
     directory: root,
     entry: 'examples/first-contact.ts',
-    args: [server.url],
+    args: [home.url],
   })
   const { code, output } = await example.ended
   expect(output).toMatch(/6 requests and \d{5} bytes read: .* a home, a first memory/)

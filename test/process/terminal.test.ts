@@ -1,5 +1,6 @@
 /** What a person sees and types at a terminal, on a real one. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { birth as bear, writeMemory } from './calls.ts'
 import { cleanUp, freshDirectory, launch, programCommand, type Server, serve } from './program.ts'
 import { hasTerminals, onTerminal } from './pseudo-terminal.ts'
 
@@ -72,10 +73,18 @@ describe.runIf(hasTerminals())('on a terminal', () => {
   })
 
   test('so do an export and an import, in bytes', async () => {
-    const env = { AGENT_HOME_URL: server.url, XDG_CONFIG_HOME: freshDirectory() }
+    const { token, operator_token: AGENT_HOME_TOKEN } = await bear(server.url)
+    await writeMemory(server.url, token, {
+      key: 'plan',
+      text: 'x'.repeat(10_000),
+      expectedVersion: 0,
+    })
+    const env = {
+      AGENT_HOME_URL: server.url,
+      AGENT_HOME_TOKEN,
+      XDG_CONFIG_HOME: freshDirectory(),
+    }
     const at = (...args: string[]) => onTerminal(directory, env, ...program, ...args).ended
-    expect((await at('birth', ...flags, '--save', 'default')).code).toBe(0)
-    expect((await at('write', 'plan', 'x'.repeat(10_000))).code).toBe(0)
     for (const moving of [
       await at('export', 'home.json'),
       await at('import', 'home.json', '--on-conflict', 'skip'),
