@@ -1,7 +1,7 @@
 import { randomInt } from 'node:crypto'
 import { defaultExclude, defineConfig } from 'vitest/config'
 import { keepDatabasesInMemory } from './test/files.ts'
-import SlowFirst, { SLOW } from './test/order.ts'
+import SlowFirst, { LONG, SLOW } from './test/order.ts'
 
 /** What needs minutes: kills over and over, fail-overs, memory limits, builds and packages. */
 const SYSTEM = 'test/system/**'
@@ -23,8 +23,8 @@ const AT_LENGTH = [
   'test/strangers/hostile-{bodies,home,requests}.test.ts',
 ]
 
-/** What needs PostgreSQL, or loads the frameworks that adapters are for. */
-const BESIDE = 'test/{postgres,client/adapters}/**'
+/** What needs PostgreSQL. */
+const POSTGRES = 'test/postgres/**'
 
 type Run = 'check' | 'test' | 'system' | 'hunt'
 
@@ -35,7 +35,7 @@ interface Files {
 
 /** Which files a run has, by its mode: `npm test` has none. */
 const runs: Readonly<Record<Run, Files>> = {
-  check: { exclude: [SLOW, SYSTEM, BESIDE] },
+  check: { exclude: [SLOW, SYSTEM, POSTGRES, ...LONG] },
   test: { exclude: [SYSTEM] },
   system: { include: [`${SYSTEM}/*.test.ts`, ...AT_LENGTH, ...CONTRACTS], exclude: [] },
   hunt: { exclude: [] },

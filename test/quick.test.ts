@@ -1,8 +1,11 @@
-/** `npm run check` leaves out by folder what starts a process of its own: nothing else may, but lint. */
-import { readdirSync, readFileSync } from 'node:fs'
+/** `npm run check` leaves out what starts a process of its own, by folder, and what takes long, by name. */
+import { globSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import settings from '../vitest.config.ts'
+import { LONG } from './order.ts'
+
+const root = join(import.meta.dirname, '..')
 
 const STARTED_ELSEWHERE = /^((process|browser|answers|strangers|postgres|system)\/|lint\.test\.ts$)/
 
@@ -25,7 +28,7 @@ test('a test that starts a process lies where the quick run leaves it out', () =
 })
 
 test('each run is a mode, which leaves out these folders and nothing else', async () => {
-  const packageJson = readFileSync(join(import.meta.dirname, '../package.json'), 'utf8')
+  const packageJson = readFileSync(join(root, 'package.json'), 'utf8')
   const { scripts } = JSON.parse(packageJson) as { scripts: Record<string, string> }
   const names = ['test', 'test:system', 'check', 'hunt']
   expect(names.map((name) => scripts[name])).toEqual([
@@ -44,6 +47,16 @@ test('each run is a mode, which leaves out these folders and nothing else', asyn
   expect(leftOut('check')).toEqual([
     'test/{process,browser,answers,strangers}/**',
     'test/system/**',
-    'test/{postgres,client/adapters}/**',
+    'test/postgres/**',
+    ...LONG,
   ])
+})
+
+test('what is left out for the time it takes is there', () => {
+  const isThere = (pattern: string) => globSync(pattern, { cwd: root }).length > 0
+  const each = LONG.flatMap((pattern) => {
+    const [, before = '', names = '', behind = ''] = /^(.*)\{(.*)\}(.*)$/.exec(pattern) ?? []
+    return names === '' ? [pattern] : names.split(',').map((name) => before + name + behind)
+  })
+  expect(each.filter((pattern) => !isThere(pattern))).toEqual([])
 })
