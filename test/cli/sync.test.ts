@@ -464,11 +464,12 @@ describe('what is left alone', () => {
     const { sync, put, memories, directory } = await synced(opened)
     put('d/a', 'a')
     await sync()
-    renameSync(join(directory, 'd'), join(directory, '..', 'moved'))
-    symlinkSync('../moved', join(directory, 'd'))
+    const moved = `${directory}-moved`
+    renameSync(join(directory, 'd'), moved)
+    symlinkSync(moved, join(directory, 'd'))
     await sync()
     expect(await memories()).toEqual({ 'd..a': 'a' })
-    rmSync(join(directory, '..', 'moved'), { recursive: true })
+    rmSync(moved, { recursive: true })
   })
 
   test('protected memories, with the home’s words', async () => {
