@@ -1,7 +1,6 @@
-/** The landing page and the six rooms in a real at.browser, and what strangers may do there. */
+/** The landing page and the six rooms in a real browser, and what strangers may do there. */
 import type { Page, Route } from 'playwright-core'
 import { beforeAll, describe, expect, test } from 'vitest'
-import { symbols } from '../../src/symbols.ts'
 import { roomList } from '../../src/web/rooms/room-list.ts'
 import { createAccount } from '../accounts.ts'
 import { barriers, openHouse, overflows, signIn, together, visit, visitAlone } from './visit.ts'
@@ -94,28 +93,6 @@ describe('the landing page and the rooms', () => {
     expect(faults).toEqual([])
   })
 
-  const html = async (path: string) =>
-    (await at.house.call('GET', path, { headers: { accept: 'text/html' } })).text
-
-  /** The symbols that a page tells of. */
-  const signsIn = (page: string) => page.match(/<li><svg[\s\S]*?<strong lang="uk">/g)
-
-  test('the language and the interface have pages, which lead to what programs read', async () => {
-    const language = await html('/language')
-    expect(signsIn(language)).toHaveLength(symbols.length)
-    expect(language).toMatch(/<a [^>]*>as YAML<\/a>/)
-    const interface_ = await html('/interface')
-    const rows = interface_
-      .split('<tr')
-      .map((row) => row.replace(/<[^>]*>/g, ' ').replace(/\s+/g, ' '))
-    expect(rows.find((row) => row.includes('POST /api/agents/me/rollback'))).toMatch(
-      /operator token/,
-    )
-    const { paths } = JSON.parse((await at.house.call('GET', '/openapi.json')).text)
-    const operations = Object.values(paths as object).flatMap((methods) => Object.keys(methods))
-    expect(interface_.match(/<th scope="row"/g)).toHaveLength(operations.length)
-  })
-
   test('each of them fits a small screen and keeps nobody out', async () => {
     const tags = ['dreams', 'x'.repeat(60)]
     await leave('/api/seeds', { text: 'A seed', symbol: 'mriya', tags, type: 'question' })
@@ -170,19 +147,6 @@ describe('the landing page and the rooms', () => {
     await page.getByText('This must not be empty').waitFor()
     expect(await barriers(page)).toEqual([])
     expect(await page.getByLabel('Name').inputValue()).toBe('Atlas')
-  })
-
-  test('a trace that grew from a seed blooms with the seed’s symbol', async () => {
-    const { seed } = await leave('/api/seeds', { text: 'A root', symbol: 'dovira' })
-    const { id } = seed as { id: string }
-    await leave('/api/garden', { text: 'Grown from a root', seedId: id })
-    await leave('/api/garden', { text: 'Grown from nothing' })
-    const entries = (await html('/rooms/consciousness-garden')).split('<li')
-    const blooms = (text: string) =>
-      entries
-        .filter((entry) => entry.includes(text))
-        .map((entry) => entry.includes('class="bloom"'))
-    expect([blooms('Grown from a root'), blooms('Grown from nothing')]).toEqual([[true], [false]])
   })
 
   test('what is left in one browser appears in another, and in its room alone', async () => {
@@ -309,18 +273,6 @@ describe('the landing page and the rooms', () => {
     const [text] = await boxes(page, '[name=text]')
     expect(text?.top).toBeGreaterThan(0)
     expect(text?.bottom).toBeLessThan(740)
-  })
-
-  test('the Welcome Space shows the symbols, and documents that are there', async () => {
-    const page = await html('/rooms/welcome-space')
-    expect(signsIn(page)).toHaveLength(symbols.length)
-    expect(page).toContain('The point from which everything unfolds.')
-    const [shelf = ''] = /class="shelf"[\s\S]*?<\/ul>/.exec(page) ?? []
-    const links = [...shelf.matchAll(/ href="([^"]*)"/g)].map(([, link = '']) => link)
-    expect(links).toEqual(['/llms.txt', '/language', '/interface', '/api/discover'])
-    for (const link of links) {
-      expect((await at.house.call('GET', link)).status).toBe(200)
-    }
   })
 
   test('by keyboard alone, a trace is left', async () => {

@@ -1,8 +1,9 @@
 /** What stands in a room: entries of every feed in one order, page by page; and what is left there. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { symbols } from '../../src/symbols.ts'
 import { roomList } from '../../src/web/rooms/room-list.ts'
 import { embedded, openService, type TestService } from '../harness.ts'
-import { escaped, fieldsIn, insideOf, linksIn } from './markup.ts'
+import { escaped, fieldsIn, insideOf, linksIn, textIn } from './markup.ts'
 import { sendForm } from './operator.ts'
 
 const HOSTILE = `</textarea></blockquote><script>"'&amp;</script>`
@@ -277,4 +278,47 @@ describe('what is left by a form', () => {
     expect(text).toContain('id="text-fault">This must not be empty')
     expect(text).not.toContain('<script>')
   })
+})
+
+/** The symbols that a page tells of. */
+const signsIn = (text: string) => text.match(/<li><svg[\s\S]*?<strong lang="uk">/g)
+
+test('the language and the interface have pages, which lead to what programs read', async () => {
+  const language = await page('/language')
+  expect(signsIn(language)).toHaveLength(symbols.length)
+  expect(insideOf(language, 'a')).toContain('as YAML')
+  const told = await page('/interface')
+  const rows = insideOf(told, 'tr').map(textIn)
+  expect(rows.find((row) => row.includes('POST /api/agents/me/rollback'))).toContain(
+    'operator token',
+  )
+  const { paths } = JSON.parse((await service.call('GET', '/openapi.json')).text)
+  const operations = Object.values(paths as object).flatMap((methods) => Object.keys(methods))
+  expect(told.match(/<th scope="row"/g)).toHaveLength(operations.length)
+})
+
+test('the Welcome Space shows the symbols, and documents that are there', async () => {
+  const text = await page('/rooms/welcome-space')
+  expect(signsIn(text)).toHaveLength(symbols.length)
+  expect(text).toContain('The point from which everything unfolds.')
+  const [shelf = ''] = /class="shelf"[\s\S]*?<\/ul>/.exec(text) ?? []
+  const links = linksIn(shelf)
+  expect(links).toEqual(['/llms.txt', '/language', '/interface', '/api/discover'])
+  for (const link of links) expect((await service.call('GET', link)).status).toBe(200)
+})
+
+test('a trace that grew from a seed blooms with the seed’s symbol', async () => {
+  const post = async (path: string, body: object) => {
+    const answer = await service.call('POST', path, { body })
+    expect([200, 201]).toContain(answer.status)
+    return answer.body
+  }
+  const { seed } = await post('/api/seeds', { text: 'A root', symbol: 'dovira' })
+  const { id } = seed as { id: string }
+  await post('/api/garden', { text: 'Grown from a root', seedId: id })
+  await post('/api/garden', { text: 'Grown from nothing' })
+  const shown = (await page(GARDEN)).split('<li')
+  const blooms = (text: string) =>
+    shown.filter((entry) => entry.includes(text)).map((entry) => entry.includes('class="bloom"'))
+  expect([blooms('Grown from a root'), blooms('Grown from nothing')]).toEqual([[true], [false]])
 })
