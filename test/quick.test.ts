@@ -27,7 +27,7 @@ test('a test that starts a process lies where the quick run leaves it out', () =
   expect(strays.map(({ file }) => file).filter((file) => !STARTED_ELSEWHERE.test(file))).toEqual([])
 })
 
-test('each run is a mode, which leaves out these folders and nothing else', async () => {
+test('each run is a mode, which leaves out these files and nothing else', async () => {
   const packageJson = readFileSync(join(root, 'package.json'), 'utf8')
   const { scripts } = JSON.parse(packageJson) as { scripts: Record<string, string> }
   const names = ['test', 'test:system', 'check', 'hunt']

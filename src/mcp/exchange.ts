@@ -11,7 +11,7 @@ import type { Problem } from '../errors.ts'
 import { type EventEncoder, follow, fromNow, type Start } from '../home/event-stream.ts'
 import { prefixOf } from '../home/key-scope.ts'
 import { type Answer, answer, type Call, type TextStream } from '../http/call.ts'
-import { eventStream } from '../http/event-stream.ts'
+import { EVENT_STREAM, eventStream } from '../http/event-stream.ts'
 import type { Place } from '../json/members.ts'
 import { noteRefused } from '../pipeline/agent-calls.ts'
 import type { HomeEvent } from '../store/port/keeping/events.ts'
@@ -135,7 +135,7 @@ async function listen(call: Call, turn: Turn, request: Request): Promise<Answer>
   // Heartbeats come from the home.
   const handler = createMcpHandler(factory, { legacy: 'reject', bus, keepAliveMs: 0 })
   const response = await handler.fetch(request, { parsedBody: turn.message.body })
-  const isStream = response.headers.get('content-type') === 'text/event-stream'
+  const isStream = response.headers.get('content-type') === EVENT_STREAM
   if (!isStream || !response.body) return answer(call, response.status, await response.text())
   const written = writtenTo(response.body)
   return eventStream(call, await streamOf(call, turn, start, bus, written, handler.close))
@@ -194,7 +194,7 @@ function remember(envelope: string, answered: string): void {
 
 function requestOf({ requestHeaders }: Call): Request {
   // Responses are JSON, whatever else the client accepts.
-  const headers = new Headers({ accept: 'application/json, text/event-stream' })
+  const headers = new Headers({ accept: `application/json, ${EVENT_STREAM}` })
   for (const name of HEADERS) {
     const value = requestHeaders[name]
     if (value !== undefined) headers.set(name, value)

@@ -59,7 +59,7 @@ function unpacked(): { executablePath: string; env: Record<string, string> } {
 const PATIENCE_MS = 300_000
 
 /** CHROMIUM_PATH names another browser. */
-export async function launchChromium(args: readonly string[] = []): Promise<Browser> {
+export async function launchChromium(): Promise<Browser> {
   const path = process.env.CHROMIUM_PATH
   const { executablePath, env } = path ? { executablePath: path, env: {} } : unpacked()
   const browser = await chromium.launch({
@@ -74,11 +74,10 @@ export async function launchChromium(args: readonly string[] = []): Promise<Brow
       '--disable-background-networking',
       '--disable-component-update',
       '--disable-sync',
-      // What is another machine to a browser: of addresses for documentation.
+      // An address reserved for documentation: to the browser, another machine.
       '--host-resolver-rules=MAP 198.51.100.7 127.0.0.1',
       // The pages of a context share a process, and with it what was compiled for the one before.
       '--renderer-process-limit=1',
-      ...args,
     ],
   })
   return browser.on('context', (context) => context.setDefaultTimeout(PATIENCE_MS))

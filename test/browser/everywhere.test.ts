@@ -62,7 +62,7 @@ describe('every page', () => {
       token: born.operatorToken,
       body: { name: `מפתח ${HOSTILE.slice(0, 30)}`, access: 'read' },
     })
-    // Twice as large: half as many pixels, each of two.
+    // A zoom of 200 % halves the viewport.
     const viewport = { width: 640, height: 400 }
     visitor = await visitAlone(at.browser, at.house.base, { viewport })
     await signIn(visitor.page, email)

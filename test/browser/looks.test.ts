@@ -57,7 +57,7 @@ describe('the frame of every page', () => {
     const tops = new Set<string>()
     for (const path of ['/console/account', '/', ...tabs.map((tab) => agent + tab)]) {
       await page.goto(path)
-      const found = await inEach(async (at_) => [await places(at_), await topOf(at_)])
+      const found = await inEach(async () => [await places(page), await topOf(page)])
       if (path.startsWith(agent)) tops.add(JSON.stringify(found.map(([, top]) => top)))
       expect([path, await page.locator('.crumbs').count()]).toEqual([path, 0])
       expect([path, found.map(([place]) => place)]).toEqual([path, first])

@@ -248,9 +248,10 @@ const complaints = (runOnly?: readonly string[]): string =>
 const OF_COLOURS = ['color-contrast', 'link-in-text-block'] as const
 
 /**
- * What axe-core finds wrong with the page as it stands, one line for each element: by every rule
- * as it is, and by its colours in the dark after the light or the other way, in which it is left. everywhere.test.ts looks at every page: other tests
- * look at what only they come to, as a notice, a dialog or an error.
+ * What axe-core finds wrong with the page, one line per element: every rule in the color scheme that
+ * the page is in, then the color rules in the other scheme, in which the page is left.
+ * everywhere.test.ts checks every page; other tests check only what they alone reach, such as a
+ * notice, a dialog or an error.
  */
 export async function barriers(page: Page): Promise<string[]> {
   const isDark = await page.evaluate<boolean>(AXE)

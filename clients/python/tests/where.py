@@ -16,13 +16,12 @@ from agent_home import AgentHome, BirthResult
 
 T = TypeVar("T")
 
-
-#: The run of the suite has all of what is promised at length: `npm run test:system`.
+#: `npm run test:system` and `npm run hunt` try every row of a table.
 IS_WHOLE = os.environ.get("AGENT_HOME_TEST_RUN") in ("system", "hunt")
 
 
 def promised(rows: Sequence[T], start: int = 0) -> Sequence[T]:
-    """A quarter of them elsewhere."""
+    """The rows that this run tries: every fourth one from `start`, or all of them."""
     return rows if IS_WHOLE else rows[start::4]
 
 
@@ -33,9 +32,9 @@ class Quiet(BaseHTTPRequestHandler):
 
 @contextmanager
 def serving(kind: type[Quiet]) -> Iterator[str]:
-    """The address of a server that answers so, until the block ends."""
+    """Runs a server with this handler for the length of the block, and yields its URL."""
     with ThreadingHTTPServer(("127.0.0.1", 0), kind) as server:
-        # Whoever ends it waits for its next look at whether it should.
+        # shutdown() blocks until the server polls again: every 0.5 s by default.
         threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
         yield f"http://127.0.0.1:{server.server_port}"
         server.shutdown()
