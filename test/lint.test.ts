@@ -8,6 +8,9 @@ const run = promisify(execFile)
 
 const root = join(import.meta.dirname, '..')
 
+/** Each goes through the whole tree: on one core, among a run's first files, more than two minutes. */
+const MOST_MS = 900_000
+
 /** What the tool found; nothing where all is well. */
 const foundBy = (tool: string, ...args: readonly string[]): Promise<string> =>
   run(join(root, 'node_modules/.bin', tool), args, { cwd: root }).then(
@@ -15,11 +18,11 @@ const foundBy = (tool: string, ...args: readonly string[]): Promise<string> =>
     ({ stdout = '', stderr = '', message }) => `${stdout}${stderr}` || `${message}`,
   )
 
-test.concurrent('everything is formatted, and lints clean', async () => {
+test.concurrent('everything is formatted, and lints clean', { timeout: MOST_MS }, async () => {
   expect(await foundBy('biome', 'check', '--colors=off', '.')).toBe('')
 })
 
-test.concurrent('the types are right', async () => {
+test.concurrent('the types are right', { timeout: MOST_MS }, async () => {
   const cache = join(root, 'node_modules/.cache/tsc.json')
   const args = ['--noEmit', '--incremental', '--tsBuildInfoFile', cache]
   expect(await foundBy('tsc', ...args)).toBe('')
