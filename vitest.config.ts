@@ -2,6 +2,7 @@ import { randomInt } from 'node:crypto'
 import { defaultExclude, defineConfig } from 'vitest/config'
 import { keepDatabasesInMemory } from './test/files.ts'
 import SlowFirst, { LONG, SLOW } from './test/order.ts'
+import { LONG_TEST_MS, POLL_MS, TEST_MS } from './test/timeouts.ts'
 
 /** What needs minutes: kills over and over, fail-overs, memory limits, builds and packages. */
 const SYSTEM = 'test/system/**'
@@ -43,11 +44,9 @@ const runs: Readonly<Record<Run, Files>> = {
 
 const isRun = (mode: string): mode is Run => mode in runs
 
-/** How many times slower than two quiet cores the machine is. */
-const SLOWNESS = Number(process.env.TEST_SLOWNESS ?? 1)
-
 export default defineConfig(({ mode }) => {
   const run = isRun(mode) ? mode : 'test'
+  const timeout = run === 'test' || run === 'check' ? TEST_MS : LONG_TEST_MS
   const { include = ['test/**/*.test.ts'], exclude } = runs[run]
   keepDatabasesInMemory()
   // What random tests draw from; one run after the other draws the same.
@@ -76,11 +75,9 @@ export default defineConfig(({ mode }) => {
       ],
       // One more than the smallest machine has cores: much of a run waits, for a process or a browser.
       maxWorkers: 3,
-      // Only against a hang: no test measures time. What needs minutes has more of them.
-      testTimeout: (run === 'test' || run === 'check' ? 120_000 : 900_000) * SLOWNESS,
-      hookTimeout: (run === 'test' || run === 'check' ? 120_000 : 900_000) * SLOWNESS,
-      // What is waited for comes, or never does.
-      expect: { poll: { timeout: 60_000 * SLOWNESS } },
+      testTimeout: timeout,
+      hookTimeout: timeout,
+      expect: { poll: { timeout: POLL_MS } },
     },
   }
 })

@@ -9,13 +9,11 @@ import { session } from '../client/adapters/session.ts'
 import { type FaultyWay, openFaultyWay } from '../client/faulty.ts'
 import { type OpenedHome, openHome } from '../client/opened.ts'
 import { all } from '../client/outcome.ts'
+import { LONG_TEST_MS } from '../timeouts.ts'
 import { cleanUp, freshDirectory, printed } from './program.ts'
 import { type Environment, environmentOf, findPython, folder, lockOf } from './python.ts'
 
 const python = findPython()
-
-/** Its environment is made anew where what is locked changed, and its tests are some two hundred. */
-const WHOLE_SUITE_MS = 900_000
 
 if (python === undefined) {
   process.stdout.write('No Python 3.10 or newer is found: the client for Python is not tested.\n')
@@ -25,11 +23,12 @@ describe.skipIf(python === undefined)('the client for Python', () => {
   let environment: Environment
   let opened: OpenedHome
   let way: FaultyWay
+  // The environment is made anew where what is locked changed.
   beforeAll(async () => {
     environment = await environmentOf(python ?? '', lockOf('tests'))
     opened = await openHome()
     way = await openFaultyWay(opened.port)
-  }, WHOLE_SUITE_MS)
+  }, LONG_TEST_MS)
   afterAll(async () => {
     await way.close()
     await opened.close()
@@ -54,7 +53,7 @@ describe.skipIf(python === undefined)('the client for Python', () => {
 
   const user = { user: 'ann', secret: 'a secret of a product, which nobody else has' }
 
-  test('passes its tests on a real home', { timeout: WHOLE_SUITE_MS }, async () => {
+  test('passes its tests on a real home', { timeout: LONG_TEST_MS }, async () => {
     const env = {
       AGENT_HOME_TEST_URL: opened.url,
       AGENT_HOME_TEST_FAULTY: way.url,

@@ -208,7 +208,7 @@ describe.each(engines)('on $name', (on) => {
     }
   }
 
-  test('each change of a column is noticed or explained', { timeout: 900_000 }, async () => {
+  test('each change of a column is noticed or explained', async () => {
     const { ask, firstFaults, end } = await lived.begin()
     expect(await firstFaults()).toEqual([])
     const homes = await ask('SELECT agent_id, first_event FROM homes')
