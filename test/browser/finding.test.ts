@@ -3,7 +3,7 @@ import type { Page } from 'playwright-core'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { createAccount, PASSWORD } from '../accounts.ts'
 import { inGroups, write } from '../harness.ts'
-import { barriers, overflows, signIn, together, visit } from './visit.ts'
+import { barriers, overflows, signIn, together, visit, visitAlone } from './visit.ts'
 
 describe('memories are found', () => {
   const at = together()
@@ -11,11 +11,13 @@ describe('memories are found', () => {
 
   let agent: string
   let other: string
+  let otherToken: string
   beforeAll(async () => {
     const born = await createAccount(at.house, email)
     agent = `/console/agents/${born.agentId}`
     const second = await at.house.birth({ name: 'Billing', email, password: PASSWORD })
     other = `/console/agents/${second.agentId}`
+    otherToken = second.token
     const sizes = Array.from({ length: 30 }, (_, n) => n)
     for (const n of sizes)
       await write(at.house, born.token, `n${n}`, 'word '.repeat(((n * 7) % 30) + 1))
@@ -45,6 +47,44 @@ describe('memories are found', () => {
     await page.getByRole('link', { name: 'invoice', exact: true }).click()
     await page.getByRole('listitem').filter({ hasText: 'wants a invoice' }).waitFor()
     expect(faults).toEqual([])
+  })
+
+  test('what is typed before the scripts have come is looked for once they have', async () => {
+    const { page } = await visitAlone(at.browser, at.house.base)
+    await signIn(page, email)
+    const held = Promise.withResolvers<void>()
+    const asked = Promise.withResolvers<void>()
+    await page.route(/\/find\.[jt]s$/, async (route) => {
+      asked.resolve()
+      await held.promise
+      await route.continue()
+    })
+    await page.goto(`${other}/memories`, { waitUntil: 'commit' })
+    await page.getByRole('searchbox').fill('refund')
+    await asked.promise
+    held.resolve()
+    await page.waitForURL(/q=refund/)
+    await page.getByText('invoice', { exact: true }).waitFor({ state: 'detached' })
+  })
+
+  test('news of a list that was asked for before a search do not replace what it found', async () => {
+    const { page } = await open(`${other}/memories`)
+    const [asked, held] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+    const unsearched = (url: URL) => url.pathname.endsWith('/memories') && !url.search
+    await page.route(unsearched, async (route) => {
+      const response = await route.fetch()
+      asked.resolve()
+      await held.promise
+      await route.fulfill({ response })
+    })
+    await write(at.house, otherToken, 'news', 'Something else.')
+    await asked.promise
+    await page.getByRole('searchbox').fill('refund')
+    await page.waitForURL(/q=refund/)
+    const again = page.waitForResponse(/q=refund/)
+    held.resolve()
+    await again
+    expect(await keys(page)).toEqual(['refund'])
   })
 
   test('the largest first, and the oldest first, page by page', async () => {

@@ -35,6 +35,11 @@ function listen(form: HTMLFormElement, list: HTMLElement): void {
     await asked
     if (answering === asked) answering = undefined
   })
+  // What was typed before this script came was heard by nobody.
+  const boxes = [...form.querySelectorAll<HTMLInputElement>('[type="search"]')]
+  if (boxes.some(({ value, defaultValue }) => value !== defaultValue)) {
+    form.dispatchEvent(new Event('input'))
+  }
   const first = () => list.querySelector<HTMLElement>('.memories a')
   // From what is looked for, one Tab leads to what is found.
   form.addEventListener('keydown', async (event) => {
@@ -116,5 +121,6 @@ async function show(form: HTMLFormElement, list: HTMLElement, signal: AbortSigna
   list.replaceChildren(...fresh.childNodes)
   select(list)
   history.replaceState(null, '', address)
+  if (document.body.dataset.from) document.body.dataset.from = address.href
   say(list.querySelector('.caption, .empty')?.textContent ?? '')
 }

@@ -7,7 +7,10 @@ import { arrived, renew } from './news.ts'
 const AT_MOST_EVERY_MS = 400
 const TRY_AGAIN_MS = 5_000
 
-const { follows, from } = document.body.dataset
+const { follows } = document.body.dataset
+
+/** Of the page as it is now: what is looked for in it changes its address. */
+const addressNow = (): string => document.body.dataset.from ?? location.href
 
 let source: EventSource | undefined
 /** The id of the last event, from which a new connection continues. */
@@ -75,13 +78,16 @@ async function refresh(): Promise<void> {
 
 /** False if the page could not be loaded. */
 async function show(): Promise<boolean> {
-  const response = await fetch(from ?? location.href, {
+  const asked = addressNow()
+  const response = await fetch(asked, {
     headers: { accept: 'text/html' },
     redirect: 'manual',
   })
   if (response.type === 'opaqueredirect' || response.status === 401) return signedOut()
   if (!response.ok) return response.status < 500
   const page = new DOMParser().parseFromString(await response.text(), 'text/html')
+  // Of what has been looked for meanwhile the answer knows nothing.
+  if (asked !== addressNow()) return show()
   renew(document.querySelectorAll<HTMLElement>('[data-live][id]'), page)
   return true
 }
