@@ -4,6 +4,7 @@ import { existsSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSyn
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { type Browser, chromium } from 'playwright-core'
+import { POLL_MS } from '../timeouts.ts'
 
 const packages = fileURLToPath(new URL('../../node_modules/', import.meta.url))
 
@@ -55,9 +56,6 @@ function unpacked(): { executablePath: string; env: Record<string, string> } {
   }
 }
 
-/** What is waited for comes, or never does: a slow machine takes longer than Playwright expects. */
-const PATIENCE_MS = 300_000
-
 /** CHROMIUM_PATH names another browser. */
 export async function launchChromium(): Promise<Browser> {
   const path = process.env.CHROMIUM_PATH
@@ -65,7 +63,7 @@ export async function launchChromium(): Promise<Browser> {
   const browser = await chromium.launch({
     executablePath,
     headless: true,
-    timeout: PATIENCE_MS,
+    timeout: POLL_MS,
     env: { ...process.env, ...env },
     args: [
       '--no-sandbox',
@@ -80,5 +78,6 @@ export async function launchChromium(): Promise<Browser> {
       '--renderer-process-limit=1',
     ],
   })
-  return browser.on('context', (context) => context.setDefaultTimeout(PATIENCE_MS))
+  // Shorter than a test may take: the error names what was waited for.
+  return browser.on('context', (context) => context.setDefaultTimeout(POLL_MS))
 }
