@@ -15,7 +15,7 @@ export const LONG = [
   'test/home/memories/{context,context-about,list,search-shares}.test.ts',
   'test/http/{bad-bodies,compress}.test.ts',
   'test/oauth/{flow,refusals,sessions}.test.ts',
-  'test/store/{import-slices,released-databases,residue,schema,words,writer}.test.ts',
+  'test/store/{import-embedded,released-databases,residue,schema,words,writer}.test.ts',
   'test/store/{keeping/ledger,keeping/sweep,rest/verify}.test.ts',
   'test/store/{erasing,gateway-contract}.test.ts',
   'test/store/search/**',

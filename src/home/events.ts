@@ -30,7 +30,11 @@ const BY = /^(agent|operator|[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12})$/
 /** Of the chain, or a commitment. Examples are short: a whole one could be taken for a key. */
 export const hash = z.string().meta({ id: 'Hash', description: '64 lower-case hex digits.' })
 
-const eventType = z.enum(EVENT_TYPES).meta({ id: 'EventType' })
+const eventType = z.enum(EVENT_TYPES).meta({
+  id: 'EventType',
+  description:
+    'The changes of an import are import events between begin_import and end_import, those of a rollback restore and delete events between rollback and end_rollback. undo_import: an import that could not be finished was taken back, by the delete and restore events before it.',
+})
 
 export const eventSchema = z
   .object({
@@ -50,7 +54,7 @@ export const eventSchema = z
     }),
     rollback: z.object({ to: z.int(), parts: z.int() }).optional().meta({
       description:
-        'For rollback: the event it went back to, and how many of the following events are part of it.',
+        'For rollback: the event it went back to, and how many changes follow as its parts, by the same author.',
     }),
     content: hash.optional().meta({
       description: 'For an event that created a text: the commitment to the text and its metadata.',

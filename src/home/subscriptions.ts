@@ -211,6 +211,7 @@ export function notifyingStore(store: HomeStore, tell: (agentId: string) => void
     writeMemory: told(store.writeMemory),
     changeMemories: told(store.changeMemories),
     protectMemory: told(store.protectMemory),
+    importMemories: told(store.importMemories),
     rollBack: told(store.rollBack),
     eraseMemory: told(store.eraseMemory),
     recordEvent: told(store.recordEvent),

@@ -3,6 +3,7 @@ import { conflictWith } from './answers.ts'
 import { occurrencesIn } from './occurrences.ts'
 import type { Change, ChangeError, Deleted, Memory, Operation } from './port/keeping/memories.ts'
 import type { TextFate } from './port/keeping/vectors.ts'
+import type { KeptVersion } from './port/transfer.ts'
 
 /** The current state of a key: a live memory or a tombstone. */
 export interface Head {
@@ -48,13 +49,25 @@ export type Effect =
       readonly size: number
       /** The text is the one before, perhaps under another key. */
       readonly sameText?: boolean
+      /** Undefined: as before. */
+      readonly protected?: boolean
       /** Of a rename: the old key and its tombstone. */
       readonly left?: { readonly key: string; readonly deleted: Deleted } | undefined
     }
   | { readonly effect: 'delete'; readonly key: string; readonly deleted: Deleted }
+  /** Versions as they were, oldest first, of a key that is new. */
+  | {
+      readonly effect: 'bring'
+      readonly key: string
+      readonly versions: readonly KeptVersion[]
+      readonly protected: boolean
+    }
+
+/** What one of the changes that clients send does. */
+export type Changed = Exclude<Effect, { effect: 'bring' }>
 
 export function textFateOf(effect: Effect): TextFate {
-  if (effect.effect === 'delete') return { from: effect.key, to: undefined }
+  if (effect.effect !== 'keep') return { from: effect.key, to: undefined }
   const { memory, left, sameText } = effect
   return { from: left?.key ?? memory.key, to: sameText ? memory : undefined }
 }
@@ -62,7 +75,7 @@ export function textFateOf(effect: Effect): TextFate {
 /** Every change except a read. */
 export type Mutation = Exclude<Change, { verb: 'read' }>
 
-type Decision = Effect | ChangeError
+type Decision = Changed | ChangeError
 
 export const isLiving = (head: Head | undefined): head is Head & { readonly deleted: false } =>
   head?.deleted === false
@@ -88,7 +101,7 @@ function keep(
   { head, floor }: Pick<Found, 'head' | 'floor'>,
   sent: Content & { readonly id: string; readonly createdAt?: number },
   now: number,
-): Effect {
+): Changed {
   const updatedAt = timeAfter(head, now)
   const { id, createdAt } = isLiving(head) ? head : { createdAt: updatedAt, ...sent }
   const { text, metadata } = sent
@@ -115,7 +128,7 @@ function patch(change: Of<'patch'>, found: Found, now: number): Decision {
   const sent = { id: head.id, text, metadata }
   if (head.version !== change.expectedVersion) return conflict(found, sent)
   const kept = keep('patch', change.key, found, sent, now)
-  return { ...kept, sameText: text === content().text } as Effect
+  return { ...kept, sameText: text === content().text } as Changed
 }
 
 function append(change: Of<'append'>, found: Found, now: number): Decision {
@@ -173,7 +186,7 @@ function rename({ from, to, expectedVersion }: Of<'rename'>, found: Found, now: 
   const above = { head: { ...head, version: latest }, floor }
   const kept = keep('rename', to, above, { ...content(), id: head.id }, at)
   const deleted = { version: head.version + 1, deletedAt: timeAfter(head, now) }
-  return { ...kept, sameText: true, left: { key: from, deleted } } as Effect
+  return { ...kept, sameText: true, left: { key: from, deleted } } as Changed
 }
 
 export function decide(change: Mutation, found: Found, now: number): Decision {

@@ -1,8 +1,8 @@
 /** Plans a batch of changes: each is decided on the result of those before it. */
 import {
+  type Changed,
   type Content,
   decide,
-  type Effect,
   type Found,
   type Head,
   isChangeError,
@@ -47,7 +47,7 @@ export interface Stored {
 }
 
 export interface Plan<L extends Ledger = Ledger> {
-  readonly effects: readonly Effect[]
+  readonly effects: readonly Changed[]
   /** One per change. */
   readonly results: readonly Result[]
   readonly ledger: L
@@ -95,7 +95,7 @@ function overlay(stored: Stored, floor: number) {
     return content ?? stored.content(origin)
   }
 
-  function keep({ memory, size, left }: Effect & { effect: 'keep' }): void {
+  function keep({ memory, size, left }: Changed & { effect: 'keep' }): void {
     const { key, id, version, createdAt, updatedAt } = memory
     const before = stateOf(left?.key ?? key)
     const { protected: isProtected = false } = before.head ?? {}
@@ -119,7 +119,7 @@ function overlay(stored: Stored, floor: number) {
     }),
     head: (key: string) => stateOf(key).head,
     contentOf,
-    apply(effect: Effect): void {
+    apply(effect: Changed): void {
       if (effect.effect === 'keep') {
         keep(effect)
         return
@@ -146,13 +146,13 @@ const remainsOf = (
   protected: false,
 })
 
-const keysOf = (effect: Effect): readonly string[] => {
+const keysOf = (effect: Changed): readonly string[] => {
   if (effect.effect === 'delete') return [effect.key]
   return effect.left ? [effect.memory.key, effect.left.key] : [effect.memory.key]
 }
 
 /** The counters after the effect, computed from the previous state of its keys. */
-function counted<L extends Ledger>(ledger: L, effect: Effect, headOf: Stored['head']): L {
+function counted<L extends Ledger>(ledger: L, effect: Changed, headOf: Stored['head']): L {
   let { memories, bytes, history, deleted } = ledger
   for (const key of keysOf(effect)) {
     const before = headOf(key)
@@ -188,7 +188,7 @@ function quotaOver(before: Ledger, after: Ledger, bounds: HomeBounds): Quota | u
 export const isOver = (before: Ledger, after: Ledger, bounds: HomeBounds): boolean =>
   quotaOver(before, after, bounds) !== undefined
 
-const resultOf = (effect: Effect): Result =>
+const resultOf = (effect: Changed): Result =>
   effect.effect === 'keep'
     ? { outcome: 'saved', memory: effect.memory }
     : { outcome: 'deleted', key: effect.key, deleted: effect.deleted }
@@ -204,7 +204,7 @@ export function plan<L extends Ledger>(
   bound?: AnswerBound,
 ): Plan<L> | { readonly faults: readonly FailedChange[] } {
   const batch = overlay({ ...stored, past: within(identity, stored) }, ledger.floor)
-  const effects: Effect[] = []
+  const effects: Changed[] = []
   const results: Result[] = []
   const faults: FailedChange[] = []
   let after = ledger

@@ -1,191 +1,134 @@
 /**
- * Rolls a home back: the log tells what changed since, the versions of then become the next ones,
- * as an import of them does.
+ * Rolls a home back: the log tells what changed since, and the versions of then become the next
+ * ones.
  */
+import {
+  type BatchStore,
+  type Begun,
+  clockFrom,
+  portionsOf,
+  type TakenLines,
+  type Wanted,
+} from './batches.ts'
+import { followBrought, ROLLBACK } from './bring.ts'
+import { sizeOf } from './change.ts'
+import { broughtBack, changedUntil } from './lines.ts'
+import { StoreUnavailable } from './port/errors.ts'
 import type { Identity, Refused } from './port/home.ts'
-import type { EventStore, HomeEvent } from './port/keeping/events.ts'
-import type {
-  KeptVersion,
-  RollbackAnswer,
-  RollbackOrder,
-  TakenBack,
-  TransferStore,
-} from './port/transfer.ts'
-import type { Line, StateBefore } from './verbs/states-before.ts'
-
-/** Whose memory is under a key now: the key that it had then; null if it is new. */
-type Origins = Map<string, string | null>
-
-interface OpenLine extends Omit<Line, 'now' | 'wasThere'> {
-  now: string | undefined
-  /** Whether the wanted author has changed it since. */
-  isTouched: boolean
-}
-
-/** Events that change which text is under a key. */
-const isChange = ({ type, key, version }: HomeEvent): boolean =>
-  key !== undefined && version !== undefined && type !== 'protect' && type !== 'unprotect'
-
-const isBy = ({ by }: HomeEvent, wanted: string | undefined): boolean =>
-  wanted === undefined || (by?.key?.id ?? by?.as) === wanted
-
-/** Follows the memories of then through all that happened since, oldest event first. */
-export function followLines(by?: string) {
-  const lines = new Map<string, OpenLine>()
-  const origins: Origins = new Map()
-
-  function open(key: string, event: HomeEvent, now: string | undefined): OpenLine {
-    const { id: eventId, type, version: before = 1 } = event
-    const line = { key, now, before, type, eventId, isTouched: false }
-    lines.set(key, line)
-    return line
-  }
-
-  /** The lines of a key that an event is about: its own, and that of the memory under it. */
-  function linesOf(key: string, event: HomeEvent): OpenLine[] {
-    if (!origins.has(key)) {
-      origins.set(key, key)
-      return [open(key, event, key)]
-    }
-    const origin = origins.get(key) ?? key
-    return [key, origin].flatMap((each) => lines.get(each) ?? [])
-  }
-
-  function rename(from: string, event: HomeEvent & { readonly key: string }): OpenLine[] {
-    const touched = linesOf(from, event)
-    const { key } = event
-    const there = lines.get(key)
-    // Whatever was there has no versions left, as after version 1: otherwise the key was taken.
-    if (there?.now === key) there.now = undefined
-    touched.push(there ?? open(key, { ...event, version: 1 }, undefined))
-    const origin = origins.get(from) ?? null
-    const moved = origin === null ? undefined : lines.get(origin)
-    if (moved) moved.now = key
-    origins.set(key, origin)
-    origins.set(from, null)
-    return touched
-  }
-
-  return {
-    meet(event: HomeEvent): void {
-      const { key, from } = event
-      if (key === undefined || !isChange(event)) return
-      const touched = from === undefined ? linesOf(key, event) : rename(from, { ...event, key })
-      if (isBy(event, by)) for (const line of touched) line.isTouched = true
-    },
-    /** By key. */
-    lines: (prefix: string): readonly OpenLine[] =>
-      [...lines.values()]
-        .filter(({ key, isTouched }) => isTouched && key.startsWith(prefix))
-        .sort((a, b) => (a.key < b.key ? -1 : 1)),
-  }
-}
-
-export interface RollbackParts extends Pick<EventStore, 'eventsAfter' | 'listEvents'> {
-  readonly importMemories: TransferStore['importMemories']
-  readonly statesBefore: (
-    agentId: string,
-    lines: readonly Line[],
-  ) => Promise<readonly StateBefore[]>
-}
+import type { EventStore } from './port/keeping/events.ts'
+import type { HomeBounds } from './port/store.ts'
+import type { RollbackAnswer, TransferStore } from './port/transfer.ts'
+import type { Settle } from './settle.ts'
+import type { Line } from './verbs/states-before.ts'
 
 /** Lines that are looked up at once; more would delay others. */
-const AT_ONCE = 4
+const LINES_AT_ONCE = 4
 
-const EVENTS_AT_ONCE = 200
+interface Foreseen {
+  readonly outcome: 'foreseen'
+  readonly answer: Extract<RollbackAnswer, { outcome: 'rolled_back' }>
+  /** Those that are to be changed, and the bytes that each gets. */
+  readonly changed: readonly { readonly line: Line; readonly bytes: number }[]
+}
 
-type Since = { readonly outcome: 'since'; readonly lines: readonly Line[] }
+const together = (a: TakenLines, b: TakenLines): TakenLines => ({
+  unchanged: a.unchanged + b.unchanged,
+  skipped: [...a.skipped, ...b.skipped],
+  changes: [...a.changes, ...b.changes],
+})
 
-/** Whether keys had memories, by the last event of each up to `to`. */
-async function wereThere(
-  { listEvents }: RollbackParts,
+const NO_LINES: TakenLines = { unchanged: 0, skipped: [], changes: [] }
+
+export interface RollbackParts {
+  readonly store: BatchStore
+  readonly bounds: HomeBounds
+  readonly settle: Settle
+  readonly eventsAfter: EventStore['eventsAfter']
+}
+
+/** What the rollback would do now. */
+async function foresee(
+  { store, bounds }: RollbackParts,
   identity: Identity,
-  to: number,
-  keys: readonly string[],
-): Promise<ReadonlyMap<string, boolean>> {
-  const wanted = new Set(keys)
-  const found = new Map<string, boolean>()
-  const see = (key: string | undefined, isThere: boolean): void => {
-    if (key !== undefined && wanted.delete(key)) found.set(key, isThere)
-  }
-  for (let after: number | undefined = to + 1; after !== undefined && wanted.size > 0; ) {
-    const query = { order: 'newest', after, prefix: '', limit: EVENTS_AT_ONCE } as const
-    const page = await listEvents(identity, query)
-    if (page.outcome !== 'page') return found
-    for (const event of page.events.filter(isChange)) {
-      see(event.key, event.type !== 'delete' && event.type !== 'erase')
-      see(event.from, false)
+  all: readonly Line[],
+  now: number,
+): Promise<Foreseen | Extract<RollbackAnswer, { outcome: 'over_quota' }> | Refused> {
+  const { agentId } = identity
+  let lines = NO_LINES
+  const changed: { line: Line; bytes: number }[] = []
+  const start = await store.readHeads(identity, [])
+  if (start.outcome !== 'heads') return start
+  const following = followBrought(start.home, ROLLBACK, bounds)
+  for (let at = 0; at < all.length; at += LINES_AT_ONCE) {
+    const some = all.slice(at, at + LINES_AT_ONCE)
+    const states = await store.statesBefore(agentId, some)
+    const back = broughtBack(states)
+    const keys = back.brought.map(({ key }) => key)
+    const found = await store.readHeads(identity, keys)
+    if (found.outcome !== 'heads') return found
+    for (const each of back.brought) {
+      following.meet(each, found.heads.get(each.key), now)
+      const line = some.find(({ key }) => key === each.key)
+      const { content } = each.versions[0] ?? {}
+      if (line) changed.push({ line, bytes: content ? sizeOf(content) : 0 })
     }
-    after = page.next
+    lines = together(lines, back.lines)
   }
-  return found
+  if (following.refusal()) return { outcome: 'over_quota' }
+  const { imported, deleted = 0 } = following.answer()
+  const told = { restored: imported - deleted, deleted, ...lines }
+  return { outcome: 'foreseen', answer: { outcome: 'rolled_back', ...told }, changed }
 }
 
-async function linesSince(
-  parts: RollbackParts,
+async function write(
+  { store }: RollbackParts,
   identity: Identity,
-  { to, prefix, by }: RollbackOrder,
-): Promise<Since | Extract<RollbackAnswer, { outcome: 'no_event' | 'event_gone' }> | Refused> {
-  const { eventsAfter, listEvents } = parts
-  const log = await eventsAfter(identity, to, 1)
-  if (log.outcome !== 'events') return log
-  if (to > log.last) return { outcome: 'no_event' }
-  if (to + 1 < log.first) return { outcome: 'event_gone', first: log.first }
-  const following = followLines(by)
-  for (let after: number | undefined = to; after !== undefined; ) {
-    const query = { order: 'oldest', after, prefix: '', limit: EVENTS_AT_ONCE } as const
-    const page = await listEvents(identity, query)
-    if (page.outcome !== 'page') return page
-    for (const event of page.events) following.meet(event)
-    after = page.next
-  }
-  const lines = following.lines(prefix)
-  const keys = lines.map(({ key }) => key)
-  const there = await wereThere(parts, identity, to, keys)
-  const unknown = log.first === 1 ? false : undefined
-  const known = lines.map((line) => ({ ...line, wasThere: there.get(line.key) ?? unknown }))
-  return { outcome: 'since', lines: known }
-}
-
-/** The next version of a key; its number, and the time, are given later. */
-const versionOf = ({ key, was }: StateBefore): KeptVersion => {
-  const facts = { key, version: 1, by: undefined, updatedAt: 0 }
-  if (was === undefined || was === 'gone') {
-    return { ...facts, id: '', createdAt: 0, operation: 'delete', content: undefined }
-  }
-  const { id, createdAt, text, metadata } = was
-  return { ...facts, id, createdAt, operation: 'restore', content: { text, metadata } }
-}
-
-/** May be read several times; counts anew each time. */
-function statesThen({ statesBefore }: RollbackParts, agentId: string, lines: readonly Line[]) {
-  const told = { unchanged: 0, skipped: [] as string[], changes: [] as TakenBack[] }
-  async function* read(): AsyncGenerator<readonly KeptVersion[]> {
-    told.unchanged = 0
-    told.skipped = []
-    told.changes = []
-    for (let at = 0; at < lines.length; at += AT_ONCE) {
-      const states = await statesBefore(agentId, lines.slice(at, at + AT_ONCE))
-      const changed = states.filter(({ was, isSame }) => !isSame && was !== 'gone')
-      told.skipped.push(...states.filter(({ was }) => was === 'gone').map(({ key }) => key))
-      told.changes.push(...changed.map(({ key, place: was }) => ({ key, was })))
-      told.unchanged += states.filter(({ isSame }) => isSame).length
-      if (changed.length > 0) yield changed.map(versionOf)
+  wanted: Wanted,
+  { answer, changed }: Foreseen,
+  clock: () => number,
+): Promise<RollbackAnswer> {
+  const parts = changed.length
+  let begun: Begun | undefined
+  let [restored, deleted] = [0, 0]
+  let { unchanged, skipped } = answer
+  const changes = []
+  const weigh = ({ bytes }: { readonly bytes: number }) => ({ versions: 1, bytes })
+  for await (const { items, isFirst, isLast } of portionsOf(changed, weigh)) {
+    const batch = {
+      ...{ way: ROLLBACK, begun, lines: items.map(({ line }) => line) },
+      begin: isFirst ? ({ type: 'rollback', wanted, parts } as const) : undefined,
+      end: isLast ? ('end_rollback' as const) : undefined,
+      due: begun && ({ unless: 'changed_since', event: begun.event } as const),
     }
+    const written = await store.writeBatch(identity, batch, clock())
+    if (written.outcome === 'lost') throw new StoreUnavailable('another process finishes it')
+    if (written.outcome === 'conflict') throw new Error('a rollback has no conflicts')
+    if (written.outcome !== 'imported') return written
+    const { imported, lines = NO_LINES } = written
+    begun = written.begun
+    deleted += written.deleted ?? 0
+    restored += imported - (written.deleted ?? 0)
+    unchanged += lines.unchanged
+    skipped = [...skipped, ...lines.skipped]
+    changes.push(...lines.changes)
   }
-  return { told, source: { [Symbol.asyncIterator]: read } }
+  await store.prune(identity.agentId).catch(() => {})
+  return { outcome: 'rolled_back', restored, deleted, unchanged, skipped, changes }
 }
 
 export const rollBackVerb =
-  (parts: RollbackParts): TransferStore['rollBack'] =>
-  async (identity, order, now) => {
-    const since = await linesSince(parts, identity, order)
-    if (since.outcome !== 'since') return since
-    const { told, source } = statesThen(parts, identity.agentId, since.lines)
-    const asked = { onConflict: 'replace', dryRun: order.dryRun, rollbackTo: order.to } as const
-    const answer = await parts.importMemories(identity, source, asked, now)
-    if (answer.outcome === 'conflict') throw new Error('a rollback has no conflicts')
-    if (answer.outcome !== 'imported') return answer
-    const { imported, deleted = 0 } = answer
-    return { outcome: 'rolled_back', restored: imported - deleted, deleted, ...told }
-  }
+  (parts: RollbackParts, stopwatch: () => number): TransferStore['rollBack'] =>
+  (identity, { dryRun, ...wanted }, now) =>
+    parts.settle.inTurn(identity.agentId, async () => {
+      const { store, eventsAfter } = parts
+      const { to } = wanted
+      const log = await eventsAfter(identity, to, 1)
+      if (log.outcome !== 'events') return log
+      if (to > log.last) return { outcome: 'no_event' }
+      if (to + 1 < log.first) return { outcome: 'event_gone', first: log.first }
+      const lines = await changedUntil(store, identity.agentId, log.last, wanted)
+      const foreseen = await foresee(parts, identity, lines, now)
+      if (foreseen.outcome !== 'foreseen') return foreseen
+      if (dryRun || foreseen.changed.length === 0) return foreseen.answer
+      return write(parts, identity, wanted, foreseen, clockFrom(now, stopwatch))
+    })

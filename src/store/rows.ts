@@ -259,7 +259,4 @@ export const eventOf = (row: EventRow): HomeEvent => ({
 })
 
 /** Greater than every key with the prefix: no key contains DEL. */
-/** Numbers below zero that each import has for the versions that it brings. */
-export const BLOCK = 1_000_000_000
-
 export const endOf = (prefix: string): string => `${prefix}\u007f`

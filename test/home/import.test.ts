@@ -129,8 +129,10 @@ describe.each(engines)('import on $name', (engine) => {
     ])
     const log = await service.call('GET', '/api/agents/me/events', { token })
     expect(log.body.events).toMatchObject([
+      { type: 'begin_import' },
       { type: 'import', key: 'a', version: 3 },
       { type: 'import', key: 'b' },
+      { type: 'end_import' },
       { type: 'export' },
     ])
   })

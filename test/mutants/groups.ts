@@ -107,9 +107,9 @@ export const groups: Readonly<Record<string, Group>> = {
     ],
   },
   deciding: {
-    mutate: src('store', 'change plan erasure import-plan'),
+    mutate: src('store', 'change plan erasure bring batches import lines rollback settle'),
     tests: [
-      ...test('store/keeping', 'plan erasure import-plan ledger races'),
+      ...test('store/keeping', 'plan erasure bring ledger races'),
       ...test('store', 'keeping-contract import-contract memory-contract contract'),
     ],
   },
@@ -117,13 +117,12 @@ export const groups: Readonly<Record<string, Group>> = {
     mutate: [
       ...src(
         'store/sqlite/keeping',
-        'changes log versions prune sweep homes states erase events memories slices',
+        'write-batch unfinished changes log versions prune sweep homes states erase events memories slices',
       ),
-      ...src('store/sqlite/transfer', 'ahead import stage staging steps'),
     ],
     tests: [
       ...test('store/keeping', 'sweep ledger races'),
-      ...test('store', 'import-slices import-beside import-meanwhile'),
+      ...test('store', 'import-embedded import-meanwhile batches-contract'),
       ...test(
         'store',
         'keeping-contract import-contract memory-contract session-contract contract',
@@ -135,10 +134,9 @@ export const groups: Readonly<Record<string, Group>> = {
     mutate: [
       ...src(
         'store/postgres/keeping',
-        'changes effects write-memory log versions homes prune erase',
+        'brought write-batch changes effects write-memory log versions homes prune erase',
       ),
       ...src('store/postgres', 'keeping/memories'),
-      ...src('store/postgres/transfer', 'ahead finish import import-rows staging'),
     ],
     tests: [
       ...test(
@@ -147,7 +145,7 @@ export const groups: Readonly<Record<string, Group>> = {
       ),
       ...test('store/keeping', 'races'),
       ...test('store', 'commits-contract export-contract'),
-      ...test('postgres', 'ledger races batcher round-trips import-ahead'),
+      ...test('postgres', 'ledger races batcher round-trips import-nodes'),
     ],
   },
   writes: {

@@ -1,7 +1,8 @@
 /** Exports hold as many connections as there are for them: nothing else may need one of these. */
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { NOON } from '../store/fixture.ts'
-import { kept, REPLACE, sourceOf } from '../store/import-work.ts'
+import { REPLACE, sourceOf } from '../store/import-work.ts'
+import { kept } from '../store/kept.ts'
 import { type Opened, openBeside } from './opened.ts'
 
 /** As many as may be read at once. */

@@ -27,7 +27,6 @@ const working = unprepared('DROP FUNCTION refuse CASCADE')
 
 const REPLACE = { onConflict: 'replace', dryRun: false } as const
 
-/** The earlier one is below all rows of the home. */
 const brought: ImportSource = {
   async *[Symbol.asyncIterator]() {
     const facts = { key: 'brought', id: randomUUID(), operation: 'write', by: undefined } as const
@@ -54,7 +53,7 @@ const NOTHING = { memories: 0, log: 0, marks: 0 }
 
 test('nothing is left of it when that is answered', async () => {
   const { operator } = await filled()
-  expect(await leftOf(operator.agentId)).toEqual({ memories: 301, log: 302, marks: 0 })
+  expect(await leftOf(operator.agentId)).toEqual({ memories: 301, log: 304, marks: 0 })
   expect(await opened.fixture.store().eraseAgent(operator, 0)).toEqual({ outcome: 'erased' })
   expect(await leftOf(operator.agentId)).toEqual(NOTHING)
 })
@@ -64,7 +63,7 @@ test('a node that ends in between leaves what the next start erases; nobody sees
   for (const each of failing) await opened.connections.write(each)
   await expect(opened.fixture.store().eraseAgent(operator, 0)).rejects.toThrow()
   await opened.connections.write(working)
-  expect(await leftOf(operator.agentId)).toEqual({ memories: 0, log: 302, marks: 1 })
+  expect(await leftOf(operator.agentId)).toEqual({ memories: 0, log: 304, marks: 1 })
   expect(await opened.fixture.store().readMemory(agent, 'k1')).toEqual({ outcome: 'revoked' })
   expect(await opened.fixture.store().identify(operator.tokenHash)).toBeUndefined()
   await opened.fixture.restart()

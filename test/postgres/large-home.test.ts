@@ -8,7 +8,8 @@ import type { Change } from '../../src/store/port/keeping/memories.ts'
 import { statement, unprepared } from '../../src/store/postgres/engine/connections.ts'
 import { surplusOf } from '../../src/store/surplus.ts'
 import { NOON, newQuery } from '../store/fixture.ts'
-import { kept, REPLACE, sourceOf } from '../store/import-work.ts'
+import { REPLACE, sourceOf } from '../store/import-work.ts'
+import { kept } from '../store/kept.ts'
 import { type Opened, openBeside } from './opened.ts'
 
 const KEYS = 200

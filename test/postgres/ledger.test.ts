@@ -1,15 +1,21 @@
 /** On PostgreSQL: what is counted of a home, and what its bounds leave of its versions. */
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { importVerb } from '../../src/store/import.ts'
 import type { Identity } from '../../src/store/port/home.ts'
 import type { Change } from '../../src/store/port/keeping/memories.ts'
 import type { HomeBounds } from '../../src/store/port/store.ts'
 import type { Connections } from '../../src/store/postgres/engine/connections.ts'
+import { readVerbs } from '../../src/store/postgres/engine/run.ts'
 import { changeVerb } from '../../src/store/postgres/keeping/changes.ts'
 import { eraseVerb } from '../../src/store/postgres/keeping/erase.ts'
+import { eventStatements } from '../../src/store/postgres/keeping/homes.ts'
+import { versionStatements } from '../../src/store/postgres/keeping/versions.ts'
+import { batchStore } from '../../src/store/postgres/keeping/write-batch.ts'
 import { writeVerb } from '../../src/store/postgres/keeping/write-memory.ts'
-import { importVerb } from '../../src/store/postgres/transfer/import.ts'
 import { verifyServer } from '../../src/store/postgres/verify-server.ts'
+import { settling } from '../../src/store/settle.ts'
+import { allReads } from '../../src/store/verbs/verbs.ts'
 import { processTimers } from '../../src/timers.ts'
 import { NOON, newWrite, type StoreFixture } from '../store/fixture.ts'
 import { type Turn, turns } from '../store/keeping/brought.ts'
@@ -44,11 +50,14 @@ function verbsOf(limits: HomeBounds) {
   // To vacuum takes long, and changes no row.
   const quiet = { ...connections, alone: async () => {} }
   const changeMemories = changeVerb(quiet, nothing, limits)
+  const reading = readVerbs(quiet, allReads(eventStatements, versionStatements))
+  const store = batchStore(quiet, nothing, limits, reading)
+  const settle = settling(store, { ...processTimers, every: () => nothing })
   return {
     changeMemories,
     writeMemory: writeVerb(quiet, nothing, limits, changeMemories),
     eraseMemory: eraseVerb(quiet, nothing),
-    importMemories: importVerb(quiet, nothing, limits),
+    importMemories: importVerb({ store, bounds: limits, settle }, () => 0),
   }
 }
 

@@ -1,7 +1,8 @@
 /** A move is all or nothing: what arrives otherwise than it left is not taken. */
+import { writeFileSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 import { expect, inject, test } from 'vitest'
-import { verifyDatabase } from '../../src/store/at-rest.ts'
+import { copyDatabase, verifyDatabase } from '../../src/store/at-rest.ts'
 import type { Moved } from '../../src/store/move/digests.ts'
 import { move } from '../../src/store/move/move.ts'
 import { openStore } from '../../src/store/open.ts'
@@ -13,9 +14,12 @@ import {
 } from '../../src/store/postgres/engine/connections.ts'
 import { hostsOf } from '../../src/store/postgres/engine/hosts.ts'
 import { processTimers } from '../../src/timers.ts'
+import { released } from '../fixtures/released.ts'
 import { embedded } from '../harness.ts'
-import { NOON, openFixture, type StoreFixture } from '../store/fixture.ts'
-import { kept, REPLACE, sourceOf } from '../store/import-work.ts'
+import { eventsOf } from '../store/chained.ts'
+import { NOON, newQuery, openFixture, type StoreFixture } from '../store/fixture.ts'
+import { REPLACE, sourceOf } from '../store/import-work.ts'
+import { kept } from '../store/kept.ts'
 import { unbounded } from '../unbounded.ts'
 import { cloneDatabase } from './databases.ts'
 
@@ -100,34 +104,128 @@ test('more rows than are fetched at once go over, and back only as they are', as
   await Promise.all([source, back, again, target].map(({ drop }) => drop()))
 })
 
-test('what an import brought whose oldest version is gone leaves room to the next import', async () => {
-  const [source, back] = await Promise.all([
+test('what an import brought goes over as it is, and back', async () => {
+  const [source, back, again] = await Promise.all([
     cloneDatabase(inject('postgresUrl'), inject('postgresTemplate')),
     embedded.fresh(),
+    cloneDatabase(inject('postgresUrl'), inject('postgresTemplate')),
   ])
   const onServer = await openFixture({ name: 'postgres', fresh: async () => ({ ...source }) })
   const { agent, operator } = await onServer.agent()
   const versions = ['one', 'two', 'three'].map((text, at) => kept('a', at + 1, text))
-  const brought = { outcome: 'imported', imported: 1 }
   const bring = (fixture: StoreFixture, key: string) => {
-    const all = sourceOf(() => versions.map((each) => ({ ...each, key })))
+    const all = sourceOf(() => versions.map((each) => ({ ...each, key, madeAs: 'before' })))
     return fixture.store().importMemories(operator, all, REPLACE, NOON)
   }
+  const brought = { outcome: 'imported', imported: 1 }
   expect(await bring(onServer, 'a')).toMatchObject(brought)
   await onServer.store().eraseMemory(operator, 'a', [1], NOON)
   await onServer.write(agent, { key: 'a', text: 'four', expectedVersion: 3 })
-  // By a clock that went back: the version has another time than its event.
-  const order = { to: 2, prefix: '', dryRun: false }
-  expect(await onServer.store().rollBack(operator, order, NOON - 99)).toMatchObject({ restored: 1 })
+  const order = { to: 6, prefix: '', dryRun: false }
+  expect(await onServer.store().rollBack(operator, order, NOON)).toMatchObject({ restored: 1 })
   await onServer.store().close()
-  await move(source.url, back.url, NOON, processTimers, () => {})
+  const over = await move(source.url, back.url, NOON, processTimers, () => {})
+  expect(await move(back.url, again.url, NOON, processTimers, () => {})).toEqual(over)
 
   const inFile = await openFixture({ ...embedded, fresh: async () => back })
   expect(await bring(inFile, 'b')).toMatchObject(brought)
   expect(await inFile.store().readMemory(agent, 'a')).toMatchObject({ memory: { text: 'three' } })
   expect(await inFile.store().readVersion(agent, 'a', 2)).toMatchObject({ memory: { text: 'two' } })
   await inFile.store().close()
-  const file = back.url.replace('sqlite:', '')
-  expect((await verifyDatabase(file, processTimers, () => {})).faults).toEqual([])
-  await Promise.all([source.drop(), back.drop()])
+  for (const place of [back.url.replace('sqlite:', ''), again.url]) {
+    expect((await verifyDatabase(place, processTimers, () => {})).faults).toEqual([])
+  }
+  await Promise.all([source.drop(), back.drop(), again.drop()])
+})
+
+/** No node of an older program is waited for. */
+const hasty = { ...processTimers, pause: async () => {} }
+
+const verified = (url: string) =>
+  verifyDatabase(url.replace('sqlite:', ''), processTimers, () => {})
+
+const OF_BOTH = 'agent_id, id, key, renamed_from, version'
+
+const OF_A_VERSION = `operation, previous, memory_id, created_at, bytes, size, salt, metadata, text`
+
+/** What an import brought is apart from its event, as a move from a server before schema 27 left it. */
+const apart = `
+  INSERT INTO log (${OF_BOTH}, author, updated_at, content, ${OF_A_VERSION})
+    SELECT ${OF_BOTH}, author, updated_at, content, ${OF_A_VERSION} FROM log
+    WHERE event_author IS NOT NULL;
+  INSERT INTO log_index SELECT agent_id, id, n FROM log WHERE event IS NULL AND id > 0;
+  UPDATE memories SET n = v.n FROM log l JOIN log v ON v.agent_id = l.agent_id AND v.id = l.id
+    WHERE l.n = memories.n AND l.event_author IS NOT NULL AND v.event IS NULL;
+  UPDATE log SET (${OF_A_VERSION}) = (NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL),
+    author = event_author, updated_at = coalesce(happened_at, updated_at), event_author = NULL,
+    happened_at = NULL WHERE event_author IS NOT NULL`
+
+test.each(released.filter(({ name }) => name.startsWith('2.0.0')))(
+  'what an import brought into $name goes over, and back',
+  async ({ fresh, name }) => {
+    const source = await fresh()
+    const empty = () => cloneDatabase(inject('postgresUrl'), inject('postgresTemplate'))
+    const isFile = name.endsWith('sqlite')
+    const ways = isFile ? [empty, embedded.fresh, empty] : [embedded.fresh, empty, embedded.fresh]
+    const dropped = [source]
+    let [moved, found]: unknown[] = []
+    for (const [at, way] of ways.entries()) {
+      const [from, to] = [dropped[at]?.url ?? '', await way()]
+      dropped.push(to)
+      const rows = await move(from, to.url, NOON, hasty, () => {})
+      const { faults, counts, unproven } = await verified(to.url)
+      expect([rows, faults]).toEqual([moved ?? rows, []])
+      expect({ counts, unproven }).toEqual(found ?? { counts, unproven })
+      ;[moved, found] = [rows, { counts, unproven }]
+      if (!to.url.startsWith('sqlite:')) continue
+      const file = new DatabaseSync(to.url.replace('sqlite:', ''))
+      file.exec(apart)
+      file.close()
+      expect((await verified(to.url)).faults).toEqual([])
+    }
+    await Promise.all(dropped.map(({ drop }) => drop()))
+  },
+)
+
+test('an import that has not ended goes over as such, and is taken back there', async () => {
+  const [source, target, back, copy] = await Promise.all([
+    ...[embedded.fresh(), cloneDatabase(inject('postgresUrl'), inject('postgresTemplate'))],
+    ...[embedded.fresh(), embedded.fresh()],
+  ])
+  if (!source || !target || !back || !copy) throw new Error('no databases')
+  const fixture = await openFixture({ ...embedded, fresh: async () => source })
+  const { agent, operator } = await fixture.agent()
+  await fixture.write(agent, { key: 'own', text: 'mine' })
+  const left = copy.url.replace('sqlite:', '')
+  let readings = 0
+  /** A backup is made once the first batch is there. */
+  async function* many() {
+    const isLast = readings++ > 0
+    for (let n = 0; n < 150; n++) {
+      if (isLast && n === 120) {
+        writeFileSync(left, '')
+        await copyDatabase(source?.url ?? '', left, () => {}, processTimers)
+      }
+      yield [kept(`k${1_000 + n}`, 1, 'sent')]
+    }
+  }
+  const all = { [Symbol.asyncIterator]: many }
+  const answer = await fixture.store().importMemories(operator, all, REPLACE, NOON)
+  expect(answer).toMatchObject({ imported: 150 })
+  await fixture.store().close()
+
+  const over = await move(copy.url, target.url, NOON, processTimers, () => {})
+  expect(over).toContainEqual(expect.objectContaining({ table: 'unfinished', rows: 1 }))
+  expect(await move(target.url, back.url, NOON, processTimers, () => {})).toEqual(over)
+  for (const { url } of [copy, target, back])
+    expect(await verified(url)).toMatchObject({ faults: [] })
+  for (const [name, { url }] of Object.entries({ postgres: target, sqlite: back })) {
+    const store = await openStore(url, NOON, unbounded)
+    const found = await store.listMemories(agent, newQuery({}))
+    expect([name, found]).toMatchObject([name, { memories: [{ key: 'own' }] }])
+    expect((await eventsOf(store, agent)).events.at(-1)).toMatchObject({ type: 'undo_import' })
+    await store.close()
+    expect((await verified(url)).faults).toEqual([])
+  }
+  await Promise.all([source, target, back, copy].map(({ drop }) => drop()))
 })

@@ -13,14 +13,15 @@ export interface Opened {
   readonly close: () => Promise<void>
 }
 
+export const connectTo = (url: string, max: number): Connections =>
+  openConnections(hostsOf(url), max, 'agent-home test', { timers: processTimers })
+
 export async function openBeside(max: number): Promise<Opened> {
   const database = await cloneDatabase(inject('postgresUrl'), inject('postgresTemplate'))
   // Others are still connected when the fixture closes.
   const kept = { ...database, directory: async () => '', drop: async () => {} }
   const fixture = await openFixture({ name: 'postgres', fresh: async () => kept })
-  const connections = openConnections(hostsOf(database.url), max, 'agent-home test', {
-    timers: processTimers,
-  })
+  const connections = connectTo(database.url, max)
   return {
     database,
     fixture,

@@ -7,7 +7,6 @@ import { eraseAgentVerb, eraseLeft } from '../../src/store/sqlite/erase-agent.ts
 import { NOON } from './fixture.ts'
 import {
   db,
-  kept,
   newHome,
   openDatabase,
   openWork,
@@ -15,6 +14,7 @@ import {
   sourceOf,
   watchWrites,
 } from './import-work.ts'
+import { kept } from './kept.ts'
 
 openDatabase()
 

@@ -88,8 +88,8 @@ export interface StoreFixture {
     identity: Identity,
     overrides?: Partial<MemoryWrite>,
   ) => ReturnType<Store['writeMemory']>
-  /** As a process that ends and starts again, perhaps with other bounds. */
-  readonly restart: (home?: Partial<HomeBounds>) => Promise<void>
+  /** As a process that ends and starts again, perhaps with other bounds. `between`: in between. */
+  readonly restart: (home?: Partial<HomeBounds>, between?: () => Promise<void>) => Promise<void>
   readonly close: () => Promise<void>
   readonly [Symbol.asyncDispose]: () => Promise<void>
 }
@@ -133,8 +133,9 @@ export async function openFixture(
       return { ...identity, key: { ...bounds, ...overrides } }
     },
     write: (identity, overrides) => store.writeMemory(identity, newWrite(overrides), NOON),
-    async restart(bounds = home) {
+    async restart(bounds = home, between = async () => {}) {
       await store.close()
+      await between()
       store = await open(bounds)
     },
     close,

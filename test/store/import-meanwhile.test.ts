@@ -13,9 +13,9 @@ import { stores } from '../harness.ts'
 import { unbounded } from '../unbounded.ts'
 import { checkChain } from './chained.ts'
 import { NOON, openFixture, type StoreFixture } from './fixture.ts'
-import { kept } from './import-work.ts'
 import { type PlainHome, plainHome } from './keeping/plain-home.ts'
 import { changeOf, erasureOf, KEYS, type Round, round } from './keeping/steps.ts'
+import { kept } from './kept.ts'
 
 const REPLACE: ImportOrder = { onConflict: 'replace', dryRun: false }
 
@@ -120,7 +120,9 @@ describe.each(stores)('on $name', (engine) => {
     expect([answer.outcome, seen]).toEqual(['imported', [empty]])
     const { memories, events } = await stateOf(agent)
     expect(memories.map(({ key }) => key)).toEqual(['a', 'b', 'c', 'mine'])
-    expect(events.map(({ type }) => type)).toEqual(['write', 'import', 'import', 'import'])
+    expect(events.map(({ type }) => type)).toEqual([
+      ...['write', 'begin_import', 'import', 'import', 'import', 'end_import'],
+    ])
   })
 
   const write =

@@ -1,21 +1,33 @@
-/** Imports as the writer's thread takes them, on a database of the test's own. */
+/** Imports on a database of the test's own, whose writes the test sees one by one. */
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
 import { afterAll, beforeAll } from 'vitest'
+import { BY_HOST } from '../../src/store/answers.ts'
+import type { BatchStore } from '../../src/store/batches.ts'
+import { importVerb } from '../../src/store/import.ts'
 import type { Identity } from '../../src/store/port/home.ts'
+import type { HomeBounds } from '../../src/store/port/store.ts'
 import type { ImportOrder, KeptVersion } from '../../src/store/port/transfer.ts'
+import { settling } from '../../src/store/settle.ts'
 import { openWriter, transact } from '../../src/store/sqlite/engine/connection.ts'
 import { type Job, prepareGroupCommit } from '../../src/store/sqlite/engine/group-commit.ts'
+import { readVerbs } from '../../src/store/sqlite/engine/run.ts'
+import type { Writer } from '../../src/store/sqlite/engine/writer.ts'
 import { prepareWrites } from '../../src/store/sqlite/engine/writes.ts'
+import { prepareIdentify } from '../../src/store/sqlite/identities.ts'
+import { eventStatements } from '../../src/store/sqlite/keeping/events.ts'
+import { prepareUnfinished } from '../../src/store/sqlite/keeping/unfinished.ts'
+import { versionStatements } from '../../src/store/sqlite/keeping/versions.ts'
+import { prepareReadHeads } from '../../src/store/sqlite/keeping/write-batch.ts'
 import { migrate } from '../../src/store/sqlite/schema/migrations.ts'
-import { importVerb } from '../../src/store/sqlite/transfer/stage.ts'
+import { allReads } from '../../src/store/verbs/verbs.ts'
 import { temporaryDirectory } from '../harness.ts'
 import { unbounded } from '../unbounded.ts'
 import { NOON, newBirth, noLimits } from './fixture.ts'
 
 /** What is handed to the store at once. */
-const BATCH_BYTES = 65_536
+const PAGE_BYTES = 65_536
 
 export const REPLACE: ImportOrder = { onConflict: 'replace', dryRun: false }
 
@@ -59,7 +71,36 @@ export function watchWrites() {
   }
 }
 
-/** The writer's thread, in this one. `before`: called before each write. */
+/** What an import asks of the engine; its writes are `submit`ted. */
+function batchesOf(db: DatabaseSync, submit: Writer['submit']): BatchStore {
+  const read = async <T>(ask: () => T): Promise<T> => ask()
+  const reads = readVerbs(db, allReads(eventStatements, versionStatements), read)
+  const readHeads = prepareReadHeads(db, prepareIdentify(db).refuse)
+  const unfinished = prepareUnfinished(db)
+  return {
+    ...reads,
+    readHeads: async (...asked) => readHeads(...asked),
+    writeBatch: (...batch) => submit('writeBatch', ...batch),
+    listUnfinished: async () => unfinished.all(),
+    async takeOver(agentId) {
+      const going = unfinished.of(agentId)
+      return going && { agentId, holder: '', by: BY_HOST, now: NOON, ...going }
+    },
+    async prune(agentId) {
+      while (await submit('pruneHome', agentId));
+    },
+  }
+}
+
+const NEVER = { ...unbounded.timers, every: () => () => {} }
+
+/** Imports into a database, by whoever takes its writes. */
+export function importerOn(db: DatabaseSync, submit: Writer['submit'], bounds: HomeBounds) {
+  const store = batchesOf(db, submit)
+  return importVerb({ store, bounds, settle: settling(store, NEVER) }, () => 0)
+}
+
+/** The store, with its writer in this thread. `before`: called before each write. */
 export function openWork(before: (verb: string) => void = () => {}, home = unbounded.home) {
   const writes = prepareWrites(db, { ...unbounded, home })
   const commit = prepareGroupCommit(db, writes)
@@ -69,10 +110,8 @@ export function openWork(before: (verb: string) => void = () => {}, home = unbou
     if (outcome && 'value' in outcome) return outcome.value
     throw outcome?.error
   }
-  type Submit = Parameters<typeof importVerb>[0]['submit']
-  const submit = async (...job: Job) => run(...job)
-  const writer = { submit: submit as Submit }
-  return { ...writer, verbs: writes.verbs, importMemories: importVerb(writer) }
+  const submit = (async (...job: Job) => run(...job)) as Writer['submit']
+  return { submit, verbs: writes.verbs, importMemories: importerOn(db, submit, home) }
 }
 
 export type Work = ReturnType<typeof openWork>
@@ -84,55 +123,20 @@ export function newHome({ verbs }: Work): Identity {
   return { agentId, kind: 'operator', tokenHash, status: 'active' }
 }
 
-export const kept = (key: string, version: number, text: string | undefined): KeptVersion => ({
-  ...{ key, version, id: '019a9c5f-1a00-7c11-9d00-6c2f1b3c4d5e' },
-  operation: text === undefined ? 'delete' : 'write',
-  by: { as: 'agent', via: 'mcp' },
-  ...{ createdAt: NOON - 9, updatedAt: NOON - 9 + version },
-  content: text === undefined ? undefined : { text, metadata: '{}' },
-})
-
-async function* batches(versions: Iterable<KeptVersion>, mostBytes: number) {
-  let batch: KeptVersion[] = []
+async function* pages(versions: Iterable<KeptVersion>, mostBytes: number) {
+  let page: KeptVersion[] = []
   let size = 0
   for (const version of versions) {
-    batch.push(version)
+    page.push(version)
     size += version.content?.text.length ?? 0
     if (size < mostBytes) continue
-    yield batch
-    batch = []
+    yield page
+    page = []
     size = 0
   }
-  yield batch
+  yield page
 }
 
-export const sourceOf = (versions: () => Iterable<KeptVersion>, mostBytes = BATCH_BYTES) => ({
-  [Symbol.asyncIterator]: () => batches(versions(), mostBytes),
+export const sourceOf = (versions: () => Iterable<KeptVersion>, mostBytes = PAGE_BYTES) => ({
+  [Symbol.asyncIterator]: () => pages(versions(), mostBytes),
 })
-
-interface Row {
-  readonly key: string
-  readonly n: number | null
-  readonly previous: number | null
-}
-
-/** What can be seen of a home. */
-export function stateOf({ agentId }: Identity) {
-  const rows = (sql: string) => db.prepare(sql).all(agentId) as unknown as Row[]
-  const heads = rows(`SELECT key, version, created_at, updated_at, deleted, size, pinned, change, n
-    FROM memories WHERE agent_id = ? ORDER BY key`)
-  const version =
-    db.prepare(`SELECT previous, version, operation, author, updated_at AS at, created_at, bytes,
-      size, metadata, text FROM log WHERE n = ? AND operation IS NOT NULL AND agent_id = ?`)
-  const chain = (n: number | null): object[] => {
-    const row = n === null ? undefined : (version.get(n, agentId) as Row | undefined)
-    return row ? [{ ...row, previous: null }, ...chain(row.previous)] : []
-  }
-  return {
-    heads: heads.map(({ n, ...head }) => ({ ...head, chain: chain(n) })),
-    home: rows(`SELECT memories, bytes, history, deleted, floor, last_event FROM homes
-      WHERE agent_id = ?`),
-    events: rows(`SELECT id, event, key, renamed_from, version FROM log
-      WHERE agent_id = ? AND event IS NOT NULL ORDER BY id`),
-  }
-}

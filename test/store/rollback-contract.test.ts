@@ -329,8 +329,9 @@ describe.each(stores)('rollback on $name', (engine) => {
         { id: 4, type: 'rollback', rollback: { to: 1, parts: 2 }, key: undefined, by },
         { id: 5, type: 'restore', key: 'a', version: 3, by },
         { id: 6, type: 'delete', key: 'b', version: 2, by },
+        { id: 7, type: 'end_rollback', key: undefined, by },
       ],
-      last: 6,
+      last: 7,
     })
     const versions = await fixture.store().listVersions(agent, 'a', undefined, 10)
     expect(versions).toMatchObject({
@@ -339,7 +340,7 @@ describe.each(stores)('rollback on $name', (engine) => {
     const kept = await fixture.store().listVersions(agent, 'b', undefined, 10)
     expect(kept).toMatchObject({ versions: [{ version: 2, operation: 'delete' }, { version: 1 }] })
     expect(await rollBack(operator, 1)).toMatchObject({ restored: 0, deleted: 0, unchanged: 2 })
-    expect(await lastEvent(agent)).toBe(6)
+    expect(await lastEvent(agent)).toBe(7)
   })
 
   test('a memory that an import replaced and a rename moved gets its key and text back', async () => {

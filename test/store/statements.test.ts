@@ -37,7 +37,7 @@ const EXCEPT = {
   'sent to every server, see docs/citus.md': [
     'SELECT agents.agent_id AS id, name,',
     'UPDATE agents SET account_id = NULL WHERE account_id = $1',
-    'SELECT agent_id, place, id FROM staged_imports WHERE touched_at <=',
+    'SELECT agent_id, holder, held_until,',
     'SELECT CASE WHEN homes <= 1000 THEN homes',
   ],
   'sent by `agent-home verify`, which reads all homes': [

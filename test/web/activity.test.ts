@@ -219,7 +219,29 @@ describe('a group that goes beyond its page', () => {
     const { status } = await operator.post(`${agent}/rollback`, form)
     expect(status).toBe(303)
     const { rows } = await toldAt(operator, `${agent}/activity`)
-    expect(rows).toEqual(['Took back 250 changes, to event 0'])
+    expect(rows).toEqual([
+      'Took back 250 changes, to event 0',
+      'Wrote 250 memories: k.249, k.248 and 248 more',
+    ])
+  })
+
+  test.each([
+    [1, 'Imported k.0 version 1'],
+    [250, 'Imported 250 memories: k.99, k.98 and 248 more'],
+  ])('of an import of %s is told as one', async (count, told) => {
+    const from = await openConsole(busy)
+    await writeMany(from.born.token, 'k', count)
+    const exported = await busy.call('GET', '/api/agents/me/export', { token: from.born.token })
+    const operator = await openConsole(busy)
+    const { status } = await busy.call('POST', '/api/agents/me/import', {
+      token: operator.born.operatorToken,
+      body: exported.body,
+    })
+    expect(status).toBe(200)
+    const { rows } = await toldAt(operator, `${operator.agent}/activity`)
+    expect(rows).toEqual([told])
+    const began = await toldAt(operator, `${operator.agent}/activity?type=begin_import`)
+    expect(began.rows).toEqual(['Began an import'])
   })
 })
 

@@ -619,6 +619,17 @@ def test_a_version_that_names_another_key_than_its_event_is_found(lived: AgentHo
     assert not verify_export(re.sub(r'"madeAs":"[^"]*",', "", file)).faults
 
 
+def test_what_an_import_brought_may_have_been_made_under_another_key(
+    where: Where, lived: AgentHome
+) -> None:
+    file = b"".join(lived.export(history=True)).decode()
+    with AgentHome(url=where.url, token=where.born().operator_token) as operator:
+        operator.import_(file)
+        brought = b"".join(operator.export(history=True)).decode()
+    assert '"madeAs":"' in brought
+    assert not verify_export(brought).faults
+
+
 @pytest.mark.parametrize(
     "sql",
     [

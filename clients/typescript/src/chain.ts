@@ -210,9 +210,10 @@ async function textFault(
   made: Made,
   texts: readonly Members[],
 ): Promise<string | undefined> {
-  if (madeAs !== undefined && madeAs !== made.key)
+  const { key, content, how } = made
+  // What an import brought may have been made under another key: its event does not tell.
+  if (how !== undefined && madeAs !== undefined && madeAs !== key)
     return 'the version was made under another key than madeAs'
-  const { content, how } = made
   if ((operation === 'delete') !== (content === undefined))
     return 'a version is a deletion, but its event made a text, or the other way round'
   if (how !== undefined && how !== howOf(operation, by, updatedAt))

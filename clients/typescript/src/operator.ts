@@ -36,6 +36,7 @@ export class Operator extends Keys {
   /**
    * The operator's: all of an export or nothing. Throws ImportConflict. A stream can be sent only
    * once, so that nothing of it is repeated; a text or a Blob is sent again where that is safe.
+   * Readers may see a part of a long import while it runs; one that fails is taken back.
    *
    * ```ts
    * const kept = await home.export()

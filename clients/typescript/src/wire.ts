@@ -129,12 +129,19 @@ export interface HomeEvent {
     | 'suspect_theft'
     | 'replace_operator_key'
     | 'rollback'
+    | 'end_rollback'
+    | 'begin_import'
+    | 'end_import'
+    | 'undo_import'
   readonly key?: string
   /** The old key of a rename. */
   readonly from?: string
   readonly version?: number
   readonly namedKey?: { readonly id: string; readonly name: string }
-  /** Of a rollback: the event that it went back to, and how many of the next events are its parts. */
+  /**
+   * Of a rollback: the event that it went back to, and how many changes follow as its parts, by the
+   * same author; `end_rollback` is after them.
+   */
   readonly rollback?: { readonly to: number; readonly parts: number }
   /** Of a text: what it was committed to. */
   readonly content?: string

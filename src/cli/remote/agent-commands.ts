@@ -218,7 +218,7 @@ const withToken: readonly Ungrouped[] = [
     name: 'import',
     summary: 'import an export, all or nothing (operator)',
     details:
-      'Imports an export from a file or from standard input, with the operator token: all or nothing.',
+      'Imports an export from a file or from standard input, with the operator token: all or nothing. Readers may see a part of a long import while it runs; one that fails is taken back.',
     parameters: [FILE],
     options: [
       {

@@ -30,8 +30,9 @@ const boolean = (...names: string[]): Column[] => names.map((name) => ({ name, t
 const bytes = (...names: string[]): Column[] => names.map((name) => ({ name, type: 'BYTEA' }))
 
 /**
- * Positions in the target's log: the newest version of an event has the event's number, versions
- * that an import brought are negative. alone: events that created no version.
+ * Positions in the target's log: a version has its event's number. Versions that an import brought
+ * before schema 27 are negative, or have an event in a row of its own. alone: events without a version
+ * in their row.
  */
 const PLACED = `WITH placed AS (
     SELECT n, agent_id,
@@ -42,6 +43,11 @@ const PLACED = `WITH placed AS (
     SELECT l.* FROM log l JOIN homes h ON h.agent_id = l.agent_id
     WHERE l.event IS NOT NULL AND l.operation IS NULL AND l.id >= h.first_event
   )`
+
+/** Whether the version `l` is as an import brought it; `e`: its event, if that has a row of its own. */
+const IS_OTHER = `(l.event_author IS NOT NULL
+  OR (e.n IS NOT NULL AND (e.event <> l.operation OR e.author IS NOT l.author
+    OR e.updated_at > l.updated_at)))`
 
 export const tables: readonly Table[] = [
   {
@@ -115,20 +121,22 @@ export const tables: readonly Table[] = [
     name: 'log',
     source: `${PLACED}
      SELECT l.agent_id, l.key, l.renamed_from, l.memory_id, l.operation, l.author,
-       e.event, CASE WHEN e.author IS NOT l.author THEN e.author END,
-       l.metadata, l.text, p.place, o.place, l.version, l.created_at, l.updated_at,
-       nullif(e.updated_at, l.updated_at), coalesce(l.bytes, 0), coalesce(l.size, 0), 1,
-       coalesce(e.hash, l.hash), l.content, l.salt
+       CASE WHEN ${IS_OTHER} THEN coalesce(e.event, l.event) END,
+       CASE WHEN ${IS_OTHER} THEN coalesce(e.author, l.event_author) END,
+       l.metadata, l.text, l.made_as, p.place, o.place, l.version, l.created_at, l.updated_at,
+       coalesce(nullif(e.updated_at, l.updated_at), l.happened_at), coalesce(l.bytes, 0),
+       coalesce(l.size, 0), 1, coalesce(e.hash, l.hash), l.content, l.salt
      FROM placed p JOIN log l ON l.n = p.n LEFT JOIN placed o ON o.n = l.previous
      LEFT JOIN alone e ON e.agent_id = p.agent_id AND e.id = p.place
      UNION ALL
-     SELECT e.agent_id, e.key, e.renamed_from, NULL, e.event, e.author, NULL, NULL, NULL, NULL,
-       e.id, NULL, e.version, NULL, e.updated_at, NULL, 0, 0, 0, e.hash, e.content, NULL
+     SELECT e.agent_id, e.key, e.renamed_from, NULL, e.event, coalesce(e.event_author, e.author), NULL,
+       NULL, NULL, NULL, NULL, e.id, NULL, e.version, NULL, coalesce(e.happened_at, e.updated_at), NULL,
+       0, 0, 0, e.hash, e.content, NULL
      FROM alone e LEFT JOIN placed p ON p.agent_id = e.agent_id AND p.place = e.id
      WHERE p.n IS NULL`,
     columns: [
       ...text('agent_id', 'key', 'renamed_from', 'memory_id', 'operation', 'author', 'event'),
-      ...text('event_author', 'metadata', 'text'),
+      ...text('event_author', 'metadata', 'text', 'made_as'),
       ...bigint('n', 'previous', 'version', 'created_at', 'updated_at', 'happened_at'),
       ...bigint('bytes', 'size'),
       ...boolean('kept'),
@@ -144,6 +152,17 @@ export const tables: readonly Table[] = [
       ...bigint('memories', 'bytes', 'history', 'deleted', 'floor', 'last_event', 'first_event'),
       ...bigint('vectors', 'last_vector'),
       ...bytes('head', 'base'),
+    ],
+  },
+  {
+    // Whoever held it has ended: whoever is next takes it over.
+    name: 'unfinished',
+    source: "SELECT agent_id, event, rollback, '', 0 FROM unfinished",
+    columns: [
+      ...text('agent_id'),
+      ...bigint('event'),
+      ...text('rollback', 'holder'),
+      ...bigint('held_until'),
     ],
   },
   {
@@ -239,4 +258,4 @@ export const tables: readonly Table[] = [
 
 /** SQLite tables without data of their own. */
 export const holdsNothing =
-  /^(schema_version|heartbeat|gates|entry_words(_.*)?|sqlite_.*|log_index|staged_imports|erased_agents)$/
+  /^(schema_version|heartbeat|gates|entry_words(_.*)?|sqlite_.*|log_index|erased_agents)$/

@@ -9,9 +9,9 @@ import { OPERATIONS } from '../port/keeping/memories.ts'
 import { type Ask, openConnections, statement, unprepared } from '../postgres/engine/connections.ts'
 import { hostsOf, locationOf } from '../postgres/engine/hosts.ts'
 import { joinedWords } from '../postgres/engine/words.ts'
+import { broughtAsItWas } from '../postgres/keeping/brought.ts'
 import { prepareServer } from '../postgres/schema/migrations.ts'
 import { SNAPSHOT } from '../postgres/transfer/export.ts'
-import { BLOCK } from '../rows.ts'
 import { SCHEMA } from '../schema.ts'
 import { openWriter, pathOf, prepare } from '../sqlite/engine/connection.ts'
 import { databaseFile } from '../sqlite/engine/files.ts'
@@ -28,17 +28,11 @@ const namesOf = ({ columns }: Table): string[] => columns.map(({ name }) => name
 /** Rows of an agent that was erased, of which some may be left, are no longer its own. */
 const homed = (alias: string): string => `JOIN homes h ON h.agent_id = ${alias}.agent_id`
 
-/** Of an import that has not ended. */
-const staged = `EXISTS (SELECT 1 FROM staged_imports s
-  WHERE s.agent_id = l.agent_id AND l.n >= s.place AND l.n < s.place + ${BLOCK})`
-
 const versionAt = (place: string): string => `
   (SELECT v.n FROM log v WHERE v.agent_id = l.agent_id AND v.n = ${place} AND v.kept)`
 
-/** A version's event that is another than the version says, as far as it is retained. */
-const OTHER = '(l.event IS NOT NULL OR l.event_author IS NOT NULL OR l.happened_at IS NOT NULL)'
 const otherEvent = (then: string): string =>
-  `CASE WHEN l.kept AND ${OTHER} AND l.n >= h.first_event THEN ${then} END`
+  `CASE WHEN l.kept AND ${broughtAsItWas('l')} THEN ${then} END`
 const ofVersion = (column: string): string => `CASE WHEN l.kept THEN l.${column} END`
 const ofEvent = (event: string, version: string): string =>
   `CASE WHEN l.kept THEN l.${version} ELSE coalesce(l.${event}, l.${version}) END`
@@ -47,16 +41,14 @@ const LOG = `
   SELECT l.agent_id, l.key, l.renamed_from, ${ofVersion('memory_id')},
     ${ofEvent('event', 'operation')}, ${ofEvent('event_author', 'author')},
     ${otherEvent('coalesce(l.event, l.operation)')},
-    ${otherEvent('nullif(coalesce(l.event_author, l.author), l.author)')},
-    ${ofVersion('metadata')}, ${ofVersion('text')}, l.n,
+    ${otherEvent('coalesce(l.event_author, l.author)')},
+    ${ofVersion('metadata')}, ${ofVersion('text')}, ${ofVersion('made_as')}, l.n,
     CASE WHEN l.kept THEN ${versionAt('l.previous')} END, l.version, ${ofVersion('created_at')},
-    ${ofEvent('happened_at', 'updated_at')},
-    ${otherEvent('nullif(coalesce(l.happened_at, l.updated_at), l.updated_at)')},
+    ${ofEvent('happened_at', 'updated_at')}, ${ofVersion('happened_at')},
     CASE WHEN l.kept THEN l.bytes ELSE 0 END, CASE WHEN l.kept THEN l.size ELSE 0 END, l.kept,
-    CASE WHEN NOT (l.kept AND ${OTHER} AND l.n < h.first_event) THEN l.hash END,
-    l.content, ${ofVersion('salt')}
+    l.hash, l.content, ${ofVersion('salt')}
   FROM log l ${homed('l')}
-  WHERE NOT ${staged} AND (l.kept OR l.n >= h.first_event) ORDER BY l.agent_id, l.n`
+  WHERE l.kept OR l.n >= h.first_event ORDER BY l.agent_id, l.n`
 
 /** What is read of a table in another way than column by column. */
 const sources: Readonly<Record<string, string>> = {
@@ -66,6 +58,8 @@ const sources: Readonly<Record<string, string>> = {
   vectors: `
     SELECT v.agent_id, v.key, v.model, v.version, v.n, v.vector FROM vectors v ${homed('v')}`,
   log: LOG,
+  unfinished: `
+    SELECT u.agent_id, u.event, u.rollback, '', 0::BIGINT FROM unfinished u ${homed('u')}`,
   daily_writes: `
     SELECT agent_id, day, sum(writes)::BIGINT FROM (
       SELECT agent_id, day, writes FROM daily_writes
@@ -100,31 +94,33 @@ function insertInto(db: DatabaseSync, name: string, columns: readonly string[]):
   return (row) => void insert.run(...row.map(stored))
 }
 
-/** Of a version and its event, two rows if they differ: `previous` is a place until all are there. */
+/** `previous` is a place until all are there. */
 function insertLog(db: DatabaseSync, table: Table): Insert {
-  const shared = ['agent_id', 'id', 'event', 'key', 'renamed_from', 'version', 'author']
-  const event = insertInto(db, 'log', [...shared, 'updated_at', 'hash', 'content'])
-  const version = insertInto(db, 'log', [
-    ...[...shared, 'updated_at', 'hash', 'content', 'operation', 'previous', 'memory_id'],
-    ...['created_at', 'bytes', 'size', 'salt', 'metadata', 'text'],
+  const insert = insertInto(db, 'log', [
+    ...['agent_id', 'id', 'event', 'key', 'renamed_from', 'version', 'author', 'updated_at'],
+    ...['operation', 'previous', 'memory_id', 'created_at', 'bytes', 'size', 'hash', 'content'],
+    ...['salt', 'metadata', 'text', 'event_author', 'happened_at', 'made_as'],
   ])
   return (values) => {
     const row = Object.fromEntries(namesOf(table).map((name, i) => [name, values[i] ?? null]))
     const of = (...names: readonly string[]) => names.map((name) => row[name] ?? null)
-    const subject = of('key', 'renamed_from', 'version')
-    const [agentId = null, id = null, operation = null] = of('agent_id', 'n', 'operation')
-    const isApart = row.kept === true && row.event !== null
-    if (isApart || row.kept !== true) {
-      const author = row.event_author ?? row.author ?? null
-      const at = row.happened_at ?? row.updated_at ?? null
-      event([agentId, id, row.event ?? operation, ...subject, author, at, ...of('hash', 'content')])
-    }
-    if (row.kept !== true) return
-    const type = isApart || Number(id) < 0 ? null : operation
-    version([
-      ...[agentId, id, type, ...subject, ...of('author', 'updated_at')],
-      ...[isApart ? null : (row.hash ?? null), ...of('content', 'operation', 'previous')],
-      ...of('memory_id', 'created_at', 'bytes', 'size', 'salt', 'metadata', 'text'),
+    const type = Number(row.n) > 0 ? (row.event ?? row.operation ?? null) : null
+    const isVersion = row.kept === true
+    insert([
+      ...[...of('agent_id', 'n'), type, ...of('key', 'renamed_from', 'version', 'author')],
+      ...[...of('updated_at'), isVersion ? (row.operation ?? null) : null],
+      ...of('previous', 'memory_id', 'created_at'),
+      ...(isVersion ? of('bytes', 'size') : [null, null]),
+      ...of(
+        'hash',
+        'content',
+        'salt',
+        'metadata',
+        'text',
+        'event_author',
+        'happened_at',
+        'made_as',
+      ),
     ])
   }
 }
@@ -153,9 +149,16 @@ function insertMemory(db: DatabaseSync, table: Table): Insert {
   return (row) => memory([...row, 0, 0])
 }
 
+/** Here one process alone has the database. */
+function insertUnfinished(db: DatabaseSync): Insert {
+  const unfinished = insertInto(db, 'unfinished', ['agent_id', 'event', 'rollback'])
+  return (row) => unfinished(row.slice(0, 3))
+}
+
 function insertFor(db: DatabaseSync, table: Table): Insert {
   if (table.name === 'log') return insertLog(db, table)
   if (table.name === 'memories') return insertMemory(db, table)
+  if (table.name === 'unfinished') return insertUnfinished(db)
   if (table.name === 'entries') return insertEntry(db, table)
   if (table.name === 'entry_labels') return insertLabel(db)
   return insertInto(db, table.name, namesOf(table))
@@ -203,7 +206,7 @@ const FINISH = `
   ) o WHERE o.agent_id = memories.agent_id AND o.key = memories.key;
   DROP TABLE moved_keys;
 
-  UPDATE homes SET imports = (${BLOCK - 1} - i.least) / ${BLOCK}, oldest = i.least FROM (
+  UPDATE homes SET imports = 1, oldest = i.least FROM (
     SELECT agent_id, min(id) AS least FROM log_index WHERE id < 0 GROUP BY agent_id
   ) i WHERE i.agent_id = homes.agent_id;
 
@@ -264,10 +267,11 @@ async function copyAll(ask: Ask, db: DatabaseSync, progress: Progress): Promise<
   }
 }
 
+/** Connections of nodes. The server sees one that was closed for a moment longer: $1 is not counted. */
 const others = statement<{ found: number }>(`
   SELECT count(*) AS found FROM pg_stat_activity
-  WHERE datname = current_database() AND pid <> pg_backend_pid()
-    AND application_name LIKE 'agent-home%' AND application_name <> 'agent-home move'`)
+  WHERE datname = current_database() AND pid <> pg_backend_pid() AND application_name LIKE 'agent-home%'
+    AND application_name NOT IN ('agent-home move', 'agent-home verify', $1)`)
 
 const version = statement<{ version: number }>('SELECT version FROM schema_version WHERE id = 1')
 
@@ -275,15 +279,15 @@ const ours = statement<{ there: boolean }>(
   "SELECT to_regclass('schema_version') IS NOT NULL AS there",
 )
 
-async function refuseInUse(ask: Ask, place: string): Promise<void> {
-  const [node] = await ask(others)
+async function refuseInUse(ask: Ask, place: string, closed = ''): Promise<void> {
+  const [node] = await ask(others, closed)
   if (node && node.found > 0) {
     throw new StoreRefused(`${place} is in use by a node of Agent Home. Stop all nodes first.`)
   }
 }
 
 async function refuseUnusable(ask: Ask, place: string): Promise<void> {
-  await refuseInUse(ask, place)
+  await refuseInUse(ask, place, 'agent-home start')
   const [found] = await ask(version)
   if (found?.version === SCHEMA) return
   throw new StoreRefused(`${place} was changed by a newer program, which alone can move it.`)

@@ -80,11 +80,6 @@ export interface ImportOrder {
   readonly onConflict: OnConflict
   /** Report the result without changing anything. */
   readonly dryRun: boolean
-  /**
-   * The source is a rollback to this event: it replaces protected memories too, its deletions are
-   * made, and its changes are the parts of one event.
-   */
-  readonly rollbackTo?: number | undefined
 }
 
 /**
@@ -165,8 +160,11 @@ export interface TransferStore {
   countErasures(identity: Identity): Promise<ErasuresAnswer>
   /**
    * All or nothing. A key that is new to the home gets its versions as they were; for any other
-   * key, the text becomes the next version, and deletions in the source are ignored. The source may
-   * be read several times; its errors are passed on.
+   * key, the text becomes the next version, and deletions in the source are ignored. Each version
+   * has an event, between `begin_import` and `end_import`. What does not fit one batch is seen by
+   * readers while it goes on, and is taken back if it cannot be finished: `undo_import`. The source
+   * is read twice; its errors are passed on. Throws StoreUnavailable, also if another process
+   * imports or rolls back.
    */
   importMemories(
     identity: Identity,
@@ -175,8 +173,9 @@ export interface TransferStore {
     now: number,
   ): Promise<ImportAnswer>
   /**
-   * All or nothing, as new versions under the keys of then; a protected memory stays protected. What
-   * others write while it runs may stay.
+   * All or nothing, as new versions under the keys of then; a protected memory stays protected. Its
+   * changes are between `rollback` and `end_rollback`; one that has begun is finished, if need be by
+   * another process. What others write after it has begun stays.
    */
   rollBack(identity: Identity, order: RollbackOrder, now: number): Promise<RollbackAnswer>
 }

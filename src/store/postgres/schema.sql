@@ -151,11 +151,13 @@ CREATE UNIQUE INDEX IF NOT EXISTS vectors_in_turn ON vectors (agent_id, n);
 CREATE INDEX IF NOT EXISTS vectors_by_model ON vectors (agent_id, model);
 
 -- Everything that happened in a home, numbered in it by `n`, each change of a memory with the version
--- that it made (`kept`). What an import brought is below zero. `previous`: the version before it of
+-- that it made (`kept`). `previous`: the version before it of
 -- the same memory. `hash`: of an event, the chain up to it. `content`: what its version's text and
 -- metadata were committed to with `salt`, which goes with the text. What no event committed to has
--- neither: versions from before the chain, and the earlier ones that an import brought. On SQLite `n`
--- counts the rows of all homes.
+-- neither: versions from before the chain, and earlier ones that an import brought before schema 27,
+-- which are below zero. A version that an import brought as it was has its own author and time; its
+-- event's are `event_author` and `happened_at` (null: the same). `made_as`: the key that it was made
+-- under, if that was another. On SQLite `n` counts the rows of all homes.
 CREATE TABLE IF NOT EXISTS log (
   agent_id TEXT COLLATE "C" NOT NULL,
   n BIGINT NOT NULL,
@@ -179,17 +181,19 @@ CREATE TABLE IF NOT EXISTS log (
   salt BYTEA,
   metadata TEXT,
   text TEXT,
+  made_as TEXT COLLATE "C",
   PRIMARY KEY (agent_id, n)
 );
 
--- Imports that have not ended. Their rows are in the home's log from `place` on, where nothing names
--- them. `touched_at`: when the last of them came, by the server's clock; 0: given up.
-CREATE TABLE IF NOT EXISTS staged_imports (
-  agent_id TEXT COLLATE "C" NOT NULL,
-  place BIGINT NOT NULL,
-  id TEXT NOT NULL,
-  touched_at BIGINT NOT NULL,
-  PRIMARY KEY (agent_id, place)
+-- Imports and rollbacks that have begun and not ended: the event that says that one began, what a
+-- rollback is asked to do (null: an import), which node goes on with it, and until when, by the server's
+-- clock, unless it says so again.
+CREATE TABLE IF NOT EXISTS unfinished (
+  agent_id TEXT COLLATE "C" PRIMARY KEY,
+  event BIGINT NOT NULL,
+  rollback TEXT,
+  holder TEXT NOT NULL,
+  held_until BIGINT NOT NULL
 );
 
 -- Agents that were erased, of whose memories and log there may still be rows.

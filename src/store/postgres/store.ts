@@ -2,6 +2,7 @@
 import { createKeyedQueue } from '../../keyed-queue.ts'
 import type { Timers } from '../../timers.ts'
 import { comparing } from '../comparing.ts'
+import { importVerb } from '../import.ts'
 import type { HomeStore, Identity } from '../port/home.ts'
 import type { HostStore } from '../port/host.ts'
 import type { EventStore } from '../port/keeping/events.ts'
@@ -11,6 +12,7 @@ import type { OAuthStore } from '../port/oauth.ts'
 import type { HomeBounds, Progress, Store, StoreOptions, Totals } from '../port/store.ts'
 import { rollBackVerb } from '../rollback.ts'
 import { type Searcher, startSearcher } from '../search/searcher.ts'
+import { settling } from '../settle.ts'
 import { agentWrites } from '../verbs/agents.ts'
 import type { LogEvent } from '../verbs/controls.ts'
 import { REPLACEMENT_BY_TOKEN } from '../verbs/keys.ts'
@@ -31,12 +33,11 @@ import { eraseVerb } from './keeping/erase.ts'
 import { eventStatements, eventVerbs, logEvents, newsVerbs, recordVerbs } from './keeping/homes.ts'
 import { memoryReads } from './keeping/memories.ts'
 import { versionStatements, versionVerbs } from './keeping/versions.ts'
+import { batchStore, settleLeft } from './keeping/write-batch.ts'
 import { lockedWriteVerb, writeVerb } from './keeping/write-memory.ts'
 import { prepareServer, watchSchema } from './schema/migrations.ts'
 import { byToken, enterTokens, findByToken, isSharded } from './sharded.ts'
-import { sweepAhead } from './transfer/ahead.ts'
 import { countErasures, openExport } from './transfer/export.ts'
-import { importVerb } from './transfer/import.ts'
 
 const removeEntry = statement<{ id: string }>(`
   WITH removed AS (
@@ -106,7 +107,8 @@ export async function openPostgres(
   const known = rememberIdentities(timers.stopwatch)
   const searcher = searcherOf(databaseUrl, options, sharded)
   const schema = watchSchema(hot.read, timers)
-  await finishLeft(slices, committed)
+  const keeping = keepingVerbs(hot, committed, options.home, logEvent, sharded)
+  const { stop, ...batches } = await batchVerbs(slices, committed, options, keeping)
   return {
     location,
     isNew,
@@ -118,12 +120,12 @@ export async function openPostgres(
     ...homeVerbs({
       known,
       searcher,
-      keeping: keepingVerbs(hot, committed, options.home, logEvent, sharded),
+      keeping,
       reading,
       writing,
       hot,
       exports,
-      importMemories: importVerb(slices, committed, options.home),
+      ...batches,
       eraseAgent: eraseAgentVerb(slices, committed, entering),
       sharded,
       ...options.home,
@@ -138,16 +140,31 @@ export async function openPostgres(
     prepareSearch: searcher.prepare,
     async close() {
       schema.stop()
+      stop()
       await searcher.close()
       await Promise.all(Object.values(pools).map((pool) => pool.close()))
     },
   }
 }
 
-/** What cannot be finished now is finished by the next start. */
-async function finishLeft(slices: Connections, committed: () => void): Promise<void> {
+/** Imports and rollbacks, once what this node may have left is settled, and erasures are finished. */
+async function batchVerbs(
+  slices: Connections,
+  committed: () => void,
+  { home: bounds, timers }: StoreOptions,
+  { eventsAfter }: Pick<EventStore, 'eventsAfter'>,
+) {
+  const store = batchStore(slices, committed, bounds, readVerbs(slices, readsOfLog))
+  const settle = settling(store, timers)
+  // What cannot be finished now is finished later, or by the next start.
   await eraseLeft(slices, committed).catch(() => {})
-  await sweepAhead(slices, committed).catch(() => {})
+  await settleLeft(slices, settle, timers).catch(() => {})
+  const parts = { store, bounds, settle, eventsAfter }
+  return {
+    importMemories: importVerb(parts, timers.stopwatch),
+    rollBack: rollBackVerb(parts, timers.stopwatch),
+    stop: settle.stop,
+  }
 }
 
 const searcherOf = (
@@ -199,6 +216,7 @@ interface HomeParts extends HomeBounds {
   readonly known: Identities
   readonly searcher: Searcher
   readonly importMemories: HomeStore['importMemories']
+  readonly rollBack: HomeStore['rollBack']
   readonly eraseAgent: ReturnType<typeof eraseAgentVerb>
   readonly keeping: Omit<MemoryStore, 'listBranches' | 'listDeleted' | 'protectMemory'> &
     Omit<EventStore, 'listEvents' | 'readHead'>
@@ -288,9 +306,8 @@ function homeVerbs(
   parts: HomeParts,
 ): Omit<HomeStore, AsTheyAre> & Pick<HostStore, 'resetOperatorToken'> {
   const { known, keeping, reading, writing, hot, exports, versions } = parts
-  const { importMemories, eraseAgent, searcher, sharded } = parts
+  const { importMemories, rollBack, eraseAgent, searcher, sharded } = parts
   const { identify, checked, noting, forgetting } = identityVerbs(hot.read, known, sharded)
-  const rollBack = rollBackVerb({ ...reading, ...keeping, importMemories })
   return {
     identify,
     // The disk is the server's: a write that does not fit fails there.

@@ -6,16 +6,8 @@ import type { Timers } from '../../timers.ts'
 import { StoreRefused } from '../port/errors.ts'
 import type { Checking, Verified, Violation } from '../port/rest.ts'
 import { checkContents, gatherFaults, type HomeRow, type LogRow, PINNED } from '../rest/contents.ts'
-import {
-  countsOf,
-  faultOf,
-  type Log,
-  type Promised,
-  promisedOf,
-  unprovenIn,
-  violationsOf,
-} from '../rest/promises.ts'
-import { BLOCK } from '../rows.ts'
+import type { Log, Promised } from '../rest/log-promises.ts'
+import { countsOf, faultOf, promisedOf, unprovenIn, violationsOf } from '../rest/promises.ts'
 import { SCHEMA, schemaOf, unknownSchema, type Versions } from '../schema.ts'
 import { wordsToFind } from '../words.ts'
 import { explaining } from './engine/checks.ts'
@@ -23,19 +15,19 @@ import { type Ask, openConnections, statement, unprepared } from './engine/conne
 import { breaksConnection, translate } from './engine/faults.ts'
 import { hostsOf, locationOf } from './engine/hosts.ts'
 import { run } from './engine/run.ts'
+import { broughtAsItWas } from './keeping/brought.ts'
 import { EVENT, EVENT_COLUMNS } from './keeping/homes.ts'
 import { ACCOUNT_OF_AGENT, isSharded } from './sharded.ts'
 import { SNAPSHOT } from './transfer/export.ts'
 
-/** Versions that an import brought have numbers below zero, and are no events. */
+/** Earlier versions that an import brought before schema 27 are below zero, and are no events. */
 const KIND = `CASE WHEN n > 0 THEN ${EVENT.type} END AS event,
   CASE WHEN kept THEN operation END AS operation`
 
 const LOG: Log = {
   rows: `(SELECT agent_id, n, n AS id, ${KIND}, key, memory_id, version, previous, created_at,
-      updated_at, size, text, renamed_from, content, author,
-      EXISTS (SELECT 1 FROM staged_imports s WHERE s.agent_id = log.agent_id
-        AND n >= s.place AND n < s.place + ${BLOCK}) AS staged
+      updated_at, size, text, renamed_from, content, author, happened_at, made_as,
+      CASE WHEN ${broughtAsItWas('log')} THEN coalesce(event_author, author) END AS event_author
     FROM log)`,
   at: (l, of, place) => `${l}.agent_id = ${of}.agent_id AND ${l}.n = ${of}.${place}`,
 }
@@ -120,19 +112,6 @@ const ownPromises: readonly Promised[] = [
       WHERE account_id IS NOT NULL AND account_id NOT IN (SELECT id FROM accounts)`,
   },
   {
-    // Those of an import are the file's. A time is never before that of the version it follows.
-    fault: 'a version differs from the event that made it',
-    wrong: `SELECT l.agent_id || ' n=' || l.n FROM log l
-      LEFT JOIN log p ON p.agent_id = l.agent_id AND p.n = l.previous AND p.kept
-        AND p.version = l.version - 1
-      WHERE l.n > 0 AND CASE
-        WHEN l.event IS NOT NULL THEN l.event <> 'import'
-        WHEN l.event_author IS NOT NULL THEN true
-        WHEN l.happened_at IS NULL THEN false
-        ELSE l.operation NOT IN ('import', 'restore', 'delete') OR l.happened_at >= l.updated_at
-          OR l.updated_at <> p.updated_at END`,
-  },
-  {
     fault: 'a row of the log cannot be reached',
     wrong: `SELECT l.agent_id || ' n=' || l.n FROM log l JOIN homes h ON h.agent_id = l.agent_id
       WHERE NOT l.kept AND l.n < h.first_event`,
@@ -167,7 +146,7 @@ const homesAfter = statement<HomeRow>(`
   WHERE agent_id > $1 ORDER BY agent_id LIMIT ${PAGE}`)
 
 const rowsAfter = statement<LogRow>(`
-  SELECT agent_id, ${EVENT_COLUMNS}, ${KIND}, salt, metadata, text, bytes, size,
+  SELECT agent_id, ${EVENT_COLUMNS}, l.author AS writer, ${KIND}, salt, metadata, text, bytes, size,
     ${PINNED} AS pinned
   FROM log l WHERE (agent_id, n) > ($1, $2::BIGINT) AND agent_id <= $3
   ORDER BY agent_id, n LIMIT ${PAGE}`)

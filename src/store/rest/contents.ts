@@ -17,9 +17,12 @@ export interface HomeRow {
   base: Uint8Array
 }
 
+/** `author` and `created_at`: the event's. */
 export interface LogRow extends Omit<EventRow, 'type'> {
   agent_id: string
   event: EventRow['type'] | null
+  /** Of the version. */
+  writer: string | null
   /** Null if the row holds no version. */
   operation: string | null
   bytes: number
@@ -30,8 +33,8 @@ export interface LogRow extends Omit<EventRow, 'type'> {
   /** Of the memory whose current version it is. */
   pinned: boolean | number | null
   /**
-   * The row, and that of the version before it: of an engine that keeps what an import brings in
-   * rows before those of its events.
+   * The row, and that of the version before it: of an engine that before schema 27 kept what an import
+   * brought in rows before those of its events.
    */
   n?: number
   previous?: number | null
@@ -108,16 +111,19 @@ function followChains(homes: Iterable<HomeRow>, fault: Fault) {
 }
 
 function checkCommitments(fault: Fault) {
-  /** What imports brought last of each memory, by its home and key. */
+  /** What imports before schema 27 brought last of each memory, by its home and key. */
   const imported = new Map<string, Pick<LogRow, 'n' | 'version' | 'content'>>()
   /** Where each is in `imported`. */
   const places = new Map<number, string>()
 
   /** An earlier version may have been made under a key that is now another memory’s. */
-  function hold({ n, previous, version }: LogRow, under: string, content: LogRow['content']): void {
-    if (n === undefined) return
+  function release({ previous }: LogRow): void {
     const before = places.get(previous ?? 0) ?? ''
     if (imported.get(before)?.n === previous) imported.delete(before)
+  }
+
+  function hold({ n, version }: LogRow, under: string, content: LogRow['content']): void {
+    if (n === undefined) return
     imported.set(under, { n, version, content })
     places.set(n, under)
   }
@@ -140,6 +146,7 @@ function checkCommitments(fault: Fault) {
         ? salt.length === content?.length && same(content, contentOf(salt, { text, metadata }))
         : content === null && salt === null
     if (!isRight) fault(COMMITTED, placeOf(row))
+    release(row)
     if (event === null) hold(row, under, isRight ? content : null)
   }
 }
@@ -155,8 +162,8 @@ function isObject(json: string): boolean {
 
 const octets = (text: string | null): number => Buffer.byteLength(text ?? '')
 
-function canBeWritten({ operation, author, text, metadata }: LogRow): boolean {
-  if (author !== null && !isObject(author)) return false
+function canBeWritten({ operation, writer, text, metadata }: LogRow): boolean {
+  if (writer !== null && !isObject(writer)) return false
   if (operation === 'delete' || text === null || metadata === null) {
     return operation === 'delete' && text === null && metadata === null
   }

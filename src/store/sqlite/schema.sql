@@ -95,7 +95,7 @@ INSERT INTO gates (name) VALUES ('births'), ('arrivals') ON CONFLICT (name) DO N
 
 -- The counters of a home. `bytes` of current memories, `history` of earlier versions, `deleted`:
 -- memories that are tombstones; `first_event` to `last_event` are kept. `tail`: the newest row of its
--- log that is not in log_index yet. `imports`: how many it took, whose versions have ids below zero.
+-- log that is not in log_index yet. `imports`: above zero if it took any before schema 27, whose versions have ids below zero.
 -- `erasures`: those that took a text; an export that began before the last of them must end.
 -- `vectors`: bytes of its vectors; `last_vector`: the highest `n` among them so far. `head`: the hash
 -- of the chain up to `last_event`; `base`: up to the event before `first_event`.
@@ -162,7 +162,10 @@ CREATE INDEX IF NOT EXISTS vectors_by_model ON vectors (agent_id, model);
 -- `before`: the row before it in the same home; `previous`: the version before it of the same memory.
 -- `hash`: of an event, the chain up to it. `content`: what its version's text and metadata were
 -- committed to with `salt`, which goes with the text. What no event committed to has neither: versions
--- from before the chain, and the earlier ones that an import brought.
+-- from before the chain, and earlier ones that an import brought before schema 27, whose ids are below
+-- zero. A version that an import brought as it was has its own author and time; its event's are
+-- `event_author` and `happened_at` (null: the same). `made_as`: the key that it was made under, if that
+-- was another.
 CREATE TABLE IF NOT EXISTS log (
   n INTEGER PRIMARY KEY,
   agent_id TEXT NOT NULL,
@@ -184,7 +187,10 @@ CREATE TABLE IF NOT EXISTS log (
   content BLOB,
   salt BLOB,
   metadata TEXT,
-  text TEXT
+  text TEXT,
+  event_author TEXT,
+  happened_at INTEGER,
+  made_as TEXT
 ) STRICT;
 
 -- Where the rows of a home are in the log. Many are filed at once; those that are not yet in it are
@@ -196,9 +202,12 @@ CREATE TABLE IF NOT EXISTS log_index (
   PRIMARY KEY (agent_id, id, n)
 ) STRICT, WITHOUT ROWID;
 
--- Homes with rows of an import that has not ended.
-CREATE TABLE IF NOT EXISTS staged_imports (
-  agent_id TEXT PRIMARY KEY REFERENCES agents (agent_id)
+-- Imports and rollbacks that have begun and not ended: the event that says that one began, and what a
+-- rollback is asked to do (null: an import).
+CREATE TABLE IF NOT EXISTS unfinished (
+  agent_id TEXT PRIMARY KEY REFERENCES agents (agent_id),
+  event INTEGER NOT NULL,
+  rollback TEXT
 ) STRICT, WITHOUT ROWID;
 
 -- Agents that were erased, of whose log there may still be rows.

@@ -1,6 +1,10 @@
 /** The SQLite engine. */
 
+import { BY_HOST } from '../answers.ts'
+import type { BatchStore } from '../batches.ts'
+import { clockFrom } from '../batches.ts'
 import { comparing } from '../comparing.ts'
+import { importVerb } from '../import.ts'
 import type { GatewayStore } from '../port/gateway.ts'
 import type { HomeStore, Identity } from '../port/home.ts'
 import type { EventStore } from '../port/keeping/events.ts'
@@ -9,6 +13,7 @@ import type { SearchStore } from '../port/keeping/search.ts'
 import type { Progress, Store, StoreOptions } from '../port/store.ts'
 import { rollBackVerb } from '../rollback.ts'
 import { startSearcher } from '../search/searcher.ts'
+import { type Settle, settling } from '../settle.ts'
 import type { LogEvent } from '../verbs/controls.ts'
 import { allReads, otherWrites, tokenWrites } from '../verbs/verbs.ts'
 import { listenToHost } from './control/listen.ts'
@@ -25,14 +30,20 @@ import { prepareIdentify, rememberIdentities } from './identities.ts'
 import { prepareCountErasures } from './keeping/erase.ts'
 import { eventStatements, prepareEvents, prepareNews } from './keeping/events.ts'
 import { prepareHistory, prepareListMemories, prepareReadMemory } from './keeping/memories.ts'
+import { prepareUnfinished } from './keeping/unfinished.ts'
 import { versionStatements } from './keeping/versions.ts'
+import { prepareReadHeads } from './keeping/write-batch.ts'
 import { openExport, whileLetIn } from './transfer/export.ts'
-import { importVerb } from './transfer/stage.ts'
 
 const NO_ROOM =
   'Less than DISK_RESERVE is free where the data lies: births and the gateway take nothing.'
 
-function openParts(path: string, { file }: Held, { timers, ...options }: StoreOptions) {
+function openParts(
+  path: string,
+  { file }: Held,
+  now: number,
+  { timers, ...options }: StoreOptions,
+) {
   const db = mapped(openReader(path))
   const known = rememberIdentities()
   const { identify, refuse } = prepareIdentify(db, known.remember)
@@ -41,7 +52,8 @@ function openParts(path: string, { file }: Held, { timers, ...options }: StoreOp
   return {
     path,
     timers,
-    versions: options.home.versions,
+    bounds: options.home,
+    clock: clockFrom(now, timers.stopwatch),
     known,
     identify,
     memories: {
@@ -49,6 +61,8 @@ function openParts(path: string, { file }: Held, { timers, ...options }: StoreOp
       list: prepareListMemories(db, refuse),
       ...prepareHistory(db, refuse, options.home.versions),
     },
+    readHeads: prepareReadHeads(db, refuse),
+    unfinished: prepareUnfinished(db),
     countErasures: prepareCountErasures(db, refuse),
     eventsAfter: prepareEvents(db, refuse),
     changedHomes: prepareNews(db),
@@ -133,12 +147,41 @@ const sharedVerbs = ({ known, reads, writer: { submit } }: Parts) => ({
 
 type Shared = keyof ReturnType<typeof sharedVerbs>
 
-function homeVerbs(parts: Parts): Omit<HomeStore, Exclude<Shared, 'bear'>> {
-  const { known, longReads, read, space, timers, writer } = parts
+/** What this process leaves, no other goes on with. */
+const batchesOf = ({
+  clock,
+  read,
+  readHeads,
+  reads,
+  unfinished,
+  writer: { submit },
+}: Parts): BatchStore => ({
+  ...reads,
+  readHeads: (...asked) => read(() => readHeads(...asked)),
+  writeBatch: (...batch) => submit('writeBatch', ...batch),
+  listUnfinished: () => read(() => unfinished.all()),
+  async takeOver(agentId) {
+    const going = await read(() => unfinished.of(agentId))
+    if (!going) return undefined
+    const { event } = going
+    const [begun] = await reads.eventsBetween(agentId, 'oldest', event - 1, event)
+    return { agentId, holder: '', by: begun?.by ?? BY_HOST, now: clock(), ...going }
+  },
+  async prune(agentId) {
+    while (await submit('pruneHome', agentId));
+  },
+})
+
+function homeVerbs(
+  parts: Parts,
+  batches: BatchStore,
+  settle: Settle,
+): Omit<HomeStore, Exclude<Shared, 'bear'>> {
+  const { bounds, known, longReads, read, space, timers, writer } = parts
   const asked = () => parts.asked() + writer.submitted()
   const eraseAgent = eraseAgentVerb(writer, known.forget)
   const keeping = keepingVerbs(parts)
-  const importMemories = importVerb(writer)
+  const batching = { store: batches, bounds, settle }
   return {
     ...keeping,
     identify: (tokenHash) => known.known(tokenHash) ?? read(() => parts.identify(tokenHash)),
@@ -148,14 +191,14 @@ function homeVerbs(parts: Parts): Omit<HomeStore, Exclude<Shared, 'bear'>> {
       return writer.submit('bear', ...birth)
     },
     exportMemories(identity, prefix = '', history = false) {
-      const wanted = { identity, prefix, versions: history ? parts.versions : undefined }
+      const wanted = { identity, prefix, versions: history ? bounds.versions : undefined }
       return whileLetIn(longReads, identity, (signal) =>
         read(() => openExport(parts.path, wanted, { asked, signal, timers })),
       )
     },
     countErasures: (identity) => read(() => parts.countErasures(identity)),
-    importMemories,
-    rollBack: rollBackVerb({ ...parts.reads, ...keeping, importMemories }),
+    importMemories: importVerb(batching, timers.stopwatch),
+    rollBack: rollBackVerb({ ...batching, eventsAfter: keeping.eventsAfter }, timers.stopwatch),
     eraseAgent: (identity) => forgotten(parts, identity, eraseAgent(identity)),
   }
 }
@@ -181,13 +224,16 @@ export async function openSqlite(
 ): Promise<Store> {
   const path = databaseFile(pathOf(databaseUrl))
   const held = holdDatabase(path, now, options.timers, progress)
-  const parts = openParts(path, held, options)
+  const parts = openParts(path, held, now, options)
   const { closeReader, searcher, space, writer } = parts
   const shared = {
     ...sharedVerbs(parts),
     removeEntry: (id: string) => writer.submit('removeEntry', id),
   }
   const control = await listenToHost(path, shared)
+  const batches = batchesOf(parts)
+  const settle = settling(batches, options.timers)
+  await settle.all()
   // An erasure tries again, and says so if it cannot.
   if (!held.isClean) cleanAll({ ...writer, timers: options.timers }).catch(() => {})
   return {
@@ -201,7 +247,7 @@ export async function openSqlite(
     leasePermits: undefined,
     whenRefused: undefined,
     ...shared,
-    ...homeVerbs(parts),
+    ...homeVerbs(parts, batches, settle),
     countCalls: (calls) => writer.submit('countCalls', calls),
     ...gatewayVerbs(parts),
     async status() {
@@ -210,6 +256,7 @@ export async function openSqlite(
     },
     prepareSearch: searcher.prepare,
     async close() {
+      settle.stop()
       await control.close()
       // The last to close may write: it folds the log into the database, which is one file again.
       closeReader()

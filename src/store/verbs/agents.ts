@@ -98,8 +98,8 @@ const eraseInTurn: readonly Statement<never>[] = [
   'DELETE FROM credentials WHERE agent_id = $1',
   'DELETE FROM oauth_records WHERE agent_id = $1',
   'DELETE FROM homes WHERE agent_id = $1',
-  // From here on no import can add to the log.
-  'DELETE FROM staged_imports WHERE agent_id = $1',
+  // From here on nothing can add to the log.
+  'DELETE FROM unfinished WHERE agent_id = $1',
   'DELETE FROM daily_writes WHERE agent_id = $1',
   'DELETE FROM daily_calls WHERE agent_id = $1',
   'DELETE FROM operator_replacements WHERE agent_id = $1',

@@ -5,6 +5,7 @@ import {
   type EventsPage,
   type EventsQuery,
   type HeadAnswer,
+  type HomeEvent,
   ROWS_PER_LOOK,
 } from '../port/keeping/events.ts'
 import { type EventRow, endOf, eventOf } from '../rows.ts'
@@ -96,7 +97,26 @@ const rangeOf = ({ key, prefix }: EventsQuery): readonly [from: string | null, t
 
 const NO_FILTERS = [null, null, null, null, null] as const
 
+/** Events of one call that the store makes for itself. */
+export const EVENTS_AT_ONCE = 200
+
 export const eventReads = ({ timeUpTo, within }: EventStatements) => ({
+  /** For the store itself: undefined if there is no such home. */
+  *retainedEvents(agentId: string): Verb<Log | undefined> {
+    return (yield* ask(retained, agentId))[0]
+  },
+
+  /** For the store itself: at most EVENTS_AT_ONCE, `until` at most ROWS_PER_LOOK after `after`. */
+  *eventsBetween(
+    agentId: string,
+    order: EventsQuery['order'],
+    after: number,
+    until: number,
+  ): Verb<readonly HomeEvent[]> {
+    const rows = yield* ask(within[order], agentId, after, until, ...NO_FILTERS, EVENTS_AT_ONCE)
+    return rows.map(eventOf)
+  },
+
   *listEvents(identity: Identity, query: EventsQuery): Verb<EventsPage> {
     const refused = yield* refuse(identity)
     if (refused) return refused

@@ -1,8 +1,17 @@
 /** The states that memories had before something changed them. */
 import type { EventType } from '../port/keeping/events.ts'
 import type { Memory } from '../port/keeping/memories.ts'
-import { BLOCK } from '../rows.ts'
 import { ask, type Statement, statement, type Verb } from './verb.ts'
+
+/** Numbers below zero that each import before schema 27 had for the versions that it brought. */
+const BLOCK = 1_000_000_000
+
+/** Which memories are still to be taken back. */
+export type Due =
+  /** Those that nobody has changed since the rollback began. */
+  | { readonly unless: 'changed_since'; readonly event: number }
+  /** Those that are as the import left them. */
+  | { readonly unless: 'changed_after_import'; readonly event: number }
 
 /** A key, and the memory that it had. */
 export interface Line {
@@ -55,9 +64,11 @@ export interface PlacedVersionRow {
   operation: string
   created_at: number
   updated_at: number
-  /** Increases with each row of the home; below zero for what imports brought. */
+  /** The number of its event; below zero for what imports brought before schema 27. */
   place: number
   event: string | null
+  /** Whether an import brought it as it was. */
+  brought: boolean | number
 }
 
 interface TextRow {
@@ -73,9 +84,12 @@ const textAt = statement<TextRow>(
 
 const blockOf = ({ place }: PlacedVersionRow): number => Math.floor(place / BLOCK)
 
-/** Whether an import brought the first version after others of a key that was new to the home. */
+/**
+ * Whether an import of before schema 27, which made one event for all versions of a key, brought the
+ * first version with earlier ones.
+ */
 const isBrought = (first: PlacedVersionRow, older: PlacedVersionRow): boolean =>
-  first.place > 0 ? first.event === 'import' : blockOf(first) === blockOf(older)
+  older.place < 0 && (first.place > 0 ? Boolean(first.brought) : blockOf(first) === blockOf(older))
 
 /** Changes that create a memory if there is none. */
 const MAY_CREATE: ReadonlySet<EventType> = new Set(['write', 'append', 'restore'])
@@ -117,6 +131,18 @@ export interface VersionStatements {
   readonly madeBy: Statement<PlacedVersionRow>
 }
 
+/** `current`: the newest version, if one is retained. */
+function isDue(current: PlacedVersionRow | undefined, { unless, event }: Due): boolean {
+  if (unless === 'changed_since') return !current || current.place < event
+  return current !== undefined && current.place > event && current.event === 'import'
+}
+
+function* textOf(agentId: string, n: number | null): Verb<Then | undefined> {
+  const [row] = n === null ? [] : yield* ask(textAt, agentId, n)
+  if (!row || row.text === null || row.metadata === null) return undefined
+  return { id: row.id, createdAt: row.created_at, text: row.text, metadata: row.metadata }
+}
+
 export function stateReads({ at, madeBy }: VersionStatements) {
   function* find(agentId: string, line: Line): Verb<Found> {
     const [first] = yield* ask(madeBy, agentId, line.eventId)
@@ -140,15 +166,16 @@ export function stateReads({ at, madeBy }: VersionStatements) {
     return { first, older: undefined }
   }
 
-  function* textOf(agentId: string, n: number | null): Verb<Then | undefined> {
-    const [row] = n === null ? [] : yield* ask(textAt, agentId, n)
-    if (!row || row.text === null || row.metadata === null) return undefined
-    return { id: row.id, createdAt: row.created_at, text: row.text, metadata: row.metadata }
-  }
-
-  function* stateBefore(agentId: string, line: Line, floor: number): Verb<StateBefore> {
+  function* stateBefore(
+    agentId: string,
+    line: Line,
+    floor: number,
+    due: Due | undefined,
+  ): Verb<StateBefore | undefined> {
     const { key } = line
     const [head] = yield* ask(headOf, agentId, key)
+    const [now] = due && head?.n ? yield* ask(at, agentId, head.n) : []
+    if (due && !isDue(now, due)) return undefined
     const current = head && !head.deleted ? yield* textOf(agentId, head.n) : undefined
     const row = versionThen(line, yield* find(agentId, line), floor)
     if (row === 'gone') return { key, was: 'gone', isSame: false }
@@ -160,10 +187,18 @@ export function stateReads({ at, madeBy }: VersionStatements) {
   }
 
   return {
-    *statesBefore(agentId: string, lines: readonly Line[]): Verb<readonly StateBefore[]> {
+    /** Of those lines that are `due`, if that is asked. */
+    *statesBefore(
+      agentId: string,
+      lines: readonly Line[],
+      due?: Due,
+    ): Verb<readonly StateBefore[]> {
       const [home] = yield* ask(floorOf, agentId)
       const states: StateBefore[] = []
-      for (const line of lines) states.push(yield* stateBefore(agentId, line, home?.floor ?? 0))
+      for (const line of lines) {
+        const state = yield* stateBefore(agentId, line, home?.floor ?? 0, due)
+        if (state) states.push(state)
+      }
       return states
     },
   }

@@ -4,7 +4,6 @@ import { join } from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { NOTHING_BROUGHT } from '../../../src/store/import-plan.ts'
 import type { Identity } from '../../../src/store/port/home.ts'
 import type { Change } from '../../../src/store/port/keeping/memories.ts'
 import type { HomeBounds } from '../../../src/store/port/store.ts'
@@ -15,11 +14,11 @@ import { prepareWrites, type Writes } from '../../../src/store/sqlite/engine/wri
 import { prepareHomes } from '../../../src/store/sqlite/keeping/homes.ts'
 import { verifyFile } from '../../../src/store/sqlite/rest/verify.ts'
 import { migrate } from '../../../src/store/sqlite/schema/migrations.ts'
-import { importVerb } from '../../../src/store/sqlite/transfer/stage.ts'
 import { timesPromised } from '../../effort.ts'
 import { temporaryDirectory } from '../../harness.ts'
 import { unbounded } from '../../unbounded.ts'
 import { NOON, newBirth, newWrite, noLimits } from '../fixture.ts'
+import { importerOn } from '../import-work.ts'
 import { type Turn, turns } from './brought.ts'
 import { type PlainHome, plainHome } from './plain-home.ts'
 import { changeOf, erasureOf, type Round, rounds, type Step } from './steps.ts'
@@ -113,12 +112,12 @@ function changeAt(verbs: Writes['verbs'], identity: Identity, key: string, text:
 }
 
 /** Asks the verbs as the writer's thread does. */
-const importing = (verbs: Writes['verbs']) => {
+const importing = (verbs: Writes['verbs'], limits: HomeBounds) => {
   const submit: Writer['submit'] = async (verb, ...args) => {
     const asked = verbs[verb] as (...given: typeof args) => ReturnType<(typeof verbs)[typeof verb]>
     return transact(db, () => asked(...args))
   }
-  return importVerb({ submit })
+  return importerOn(db, submit, limits)
 }
 
 const inOnePiece = (versions: readonly KeptVersion[]) => ({
@@ -128,14 +127,19 @@ const inOnePiece = (versions: readonly KeptVersion[]) => ({
 })
 
 /** Answers how many memories were imported. */
-async function bring(verbs: Writes['verbs'], identity: Identity, turn: Turn): Promise<number> {
+async function bring(
+  verbs: Writes['verbs'],
+  identity: Identity,
+  turn: Turn,
+  limits: HomeBounds,
+): Promise<number> {
   if ('text' in turn) changeAt(verbs, identity, turn.key, turn.text)
   if ('erasure' in turn) {
     transact(db, () => verbs.eraseMemory(identity, turn.key, turn.erasure, NOON))
   }
   if (!('source' in turn)) return 0
   const { source, order } = turn
-  const answer = await importing(verbs)(identity, inOnePiece(source), order, NOON)
+  const answer = await importing(verbs, limits)(identity, inOnePiece(source), order, NOON)
   return answer.outcome === 'imported' && !order.dryRun ? answer.imported : 0
 }
 
@@ -162,20 +166,6 @@ test('of a home that is gone by the time it is looked at nothing is counted', ()
   })
 })
 
-test('what is not all there any more is not imported', () => {
-  const { verbs } = prepareWrites(db, unbounded)
-  const identity = newHome(verbs)
-  const order = { onConflict: 'fail', dryRun: false } as const
-  const none = {
-    ...{ id: 0, versions: 0, isDry: false, skipped: false, n: null, count: 0, bytes: 0 },
-    brought: NOTHING_BROUGHT,
-  }
-  const finish = (keys: number) =>
-    transact(db, () => verbs.finishImport(identity, { ...none, keys }, order, NOON))
-  expect(finish(1)).toEqual({ outcome: 'lost' })
-  expect(finish(0)).toMatchObject({ outcome: 'imported', imported: 0 })
-})
-
 test('they agree whatever was imported, and whatever it met', async () => {
   const tables = tablesOf(db)
   let imported = 0
@@ -185,7 +175,7 @@ test('they agree whatever was imported, and whatever it met', async () => {
     const from = endOfLog()
     for (const each of history) {
       sweepFrom(db, from, limits.versions)
-      imported += await bring(verbs, identity, each)
+      imported += await bring(verbs, identity, each, limits)
       checkHome(tables(identity.agentId), limits)
     }
   })

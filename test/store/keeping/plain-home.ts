@@ -1,7 +1,7 @@
 /** A home as a few maps in memory, on which a plan is carried out as an engine must do it. */
 import {
+  type Changed,
   type Content,
-  type Effect,
   type Head,
   isLiving,
   type Past,
@@ -54,7 +54,7 @@ export function plainHome(bounds: HomeBounds, from?: ReadonlyMap<string, Lies>) 
     return { memories: living.length, bytes, history: kept - bytes, deleted, floor: 0, vectors: 0 }
   }
 
-  function carryOut(effect: Effect): void {
+  function carryOut(effect: Changed): void {
     if (effect.effect === 'delete') {
       const before = lies.get(effect.key)
       if (!before) throw new Error('nothing is there to delete')

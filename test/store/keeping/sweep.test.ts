@@ -10,7 +10,6 @@ import { unbounded } from '../../unbounded.ts'
 import { NOON, newWrite } from '../fixture.ts'
 import {
   db,
-  kept as imported,
   newHome,
   openDatabase,
   openWork,
@@ -18,6 +17,7 @@ import {
   sourceOf,
   type Work,
 } from '../import-work.ts'
+import { kept as imported } from '../kept.ts'
 import { checkHome, sweepFrom, tablesOf } from './tables.ts'
 
 openDatabase()
@@ -118,27 +118,6 @@ test('what a memory was under a name that it had goes by its count, not by whose
   sweepThrough()
   expect(kept(home, 'b')).toEqual(down(15, 1))
   expect(kept(home, 'a')).toEqual(down(27, 19))
-})
-
-test('what an import has written ahead is not over the count of what came meanwhile', async () => {
-  const work = openHomes()
-  const home = newHome(work)
-  const sent = [1, 2, 3].map((version) => imported('a', version, 'sent'))
-  let reads = 0
-  async function* slowly() {
-    yield [...sent, imported('b', 1, 'sent')]
-    // It is counted first, and written then.
-    if (reads++ > 0) {
-      for (let n = 0; n < 13; n++) write(work, home, 'a', n)
-      sweepThrough()
-    }
-    yield [imported('c', 1, 'sent')]
-  }
-  const source = { [Symbol.asyncIterator]: slowly }
-  const answer = await work.importMemories(home, source, REPLACE, NOON)
-  expect(answer).toMatchObject({ outcome: 'imported', imported: 3 })
-  expect(kept(home, 'a')).toEqual(down(14, 5))
-  expect(kept(home, 'b')).toEqual([1])
 })
 
 test('of what an import brought only as much goes as is over the count', async () => {

@@ -62,10 +62,8 @@ function chainOf({ n }: Stand, rows: ReadonlyMap<number, Row>): Row[] {
     chain.push(row)
     at = row.previous
   }
-  // What comes with an import lies below all events, and is written before it is known beneath what.
-  const isBefore = (row: Row, above: Row) => above.event === null || row.id < above.id
   const isBelow = (row: Row, above: Row | undefined): boolean =>
-    !above || (row.version < above.version && isBefore(row, above))
+    !above || (row.version < above.version && row.id < above.id)
   const astray = chain.find((row, at) => !isBelow(row, chain[at - 1]))
   if (astray) throw new Error(`what lies at ${astray.n} is not below what lies above it`)
   return chain

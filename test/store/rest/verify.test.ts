@@ -8,6 +8,7 @@ import { verifyDatabase } from '../../../src/store/at-rest.ts'
 import { move } from '../../../src/store/move/move.ts'
 import { openStore } from '../../../src/store/open.ts'
 import type { Verified } from '../../../src/store/port/rest.ts'
+import type { KeptVersion } from '../../../src/store/port/transfer.ts'
 import * as onPostgres from '../../../src/store/postgres/verify-server.ts'
 import { NAMED } from '../../../src/store/rest/promises.ts'
 import { openWriter } from '../../../src/store/sqlite/engine/connection.ts'
@@ -17,7 +18,8 @@ import { released } from '../../fixtures/released.ts'
 import { type Engine, embedded, engines } from '../../harness.ts'
 import { at } from '../../postgres/databases.ts'
 import { unbounded } from '../../unbounded.ts'
-import { NOON } from '../fixture.ts'
+import { NOON, openFixture } from '../fixture.ts'
+import { kept as version } from '../kept.ts'
 import { liveThroughAll } from './everything.ts'
 import { type Begun, type Lived, liveOn, type Row } from './lived.ts'
 
@@ -162,8 +164,8 @@ const damages: readonly (readonly [string, Damage])[] = [
   [
     'in a row that holds no version',
     {
-      sqlite: `UPDATE log SET hash = X'00' WHERE event IS NULL`,
-      postgres: `UPDATE log SET hash = '\\x00' WHERE n < 0`,
+      sqlite: `UPDATE log SET event = NULL WHERE text = 'two'`,
+      postgres: `UPDATE log SET n = -7 WHERE text = 'one' AND key = 'late'`,
     },
   ],
   ['what its event committed to', `UPDATE log SET salt = hash WHERE operation = 'delete'`],
@@ -177,8 +179,8 @@ const damages: readonly (readonly [string, Damage])[] = [
     { sqlite: `UPDATE memories SET change = 1 WHERE key = 'late'`, postgres: null },
   ],
   [
-    'none that its event made',
-    { sqlite: `UPDATE log SET operation = 'edit' WHERE event = 'rename'`, postgres: null },
+    'numbered as an event and is none',
+    { sqlite: `UPDATE log SET event = NULL WHERE text = 'two'`, postgres: null },
   ],
   [
     'something of one',
@@ -221,16 +223,57 @@ const damages: readonly (readonly [string, Damage])[] = [
     },
   ],
   [
-    'an import that has not ended',
+    'differs from the event that made it',
+    `UPDATE log SET event_author = author WHERE key = 'late'`,
+  ],
+  [
+    'differs from the event that made it',
     {
-      sqlite: `UPDATE log SET id = -9000000000 WHERE text = 'one' AND key = 'late'`,
-      postgres: `INSERT INTO staged_imports SELECT agent_id, min(n), 'i', 1 FROM log
-        WHERE text = 'one' AND key = 'late' GROUP BY agent_id`,
+      sqlite: `UPDATE log SET operation = 'edit' WHERE event = 'rename'`,
+      postgres: `UPDATE log SET event = 'rename', operation = 'edit' WHERE operation = 'rename'`,
     },
   ],
   [
     'differs from the event that made it',
-    { sqlite: null, postgres: `UPDATE log SET event_author = author WHERE text = 'two'` },
+    `UPDATE log SET happened_at = updated_at WHERE event_author IS NOT NULL`,
+  ],
+  [
+    'differs from the event that made it',
+    `UPDATE log SET happened_at = updated_at - 1 WHERE event_author IS NULL AND text = 'two'`,
+  ],
+  [
+    'differs from the event that made it',
+    `UPDATE log SET made_as = 'other' WHERE event_author IS NULL AND text = 'two'`,
+  ],
+  [
+    'follows on what it did not bring',
+    `UPDATE log SET event = 'import', event_author = author WHERE key = 'late' AND version = 2`,
+  ],
+  [
+    'follows on what it did not bring',
+    `UPDATE log SET event_author = author WHERE event_author IS NOT NULL AND text = 'two'`,
+  ],
+  [
+    'of no import that had begun',
+    {
+      sqlite: `UPDATE log SET event = 'end_import' WHERE event = 'begin_import'`,
+      postgres: `UPDATE log SET operation = 'end_import' WHERE operation = 'begin_import'`,
+    },
+  ],
+  [
+    'has not ended and is not remembered',
+    {
+      sqlite: `UPDATE log SET event = 'profile' WHERE event = 'end_import'`,
+      postgres: `UPDATE log SET operation = 'profile' WHERE operation = 'end_import'`,
+    },
+  ],
+  [
+    'has not ended and is not remembered',
+    {
+      sqlite: `INSERT INTO unfinished (agent_id, event) SELECT agent_id, last_event FROM homes`,
+      postgres: `INSERT INTO unfinished (agent_id, event, holder, held_until)
+        SELECT agent_id, last_event, '', 0 FROM homes`,
+    },
   ],
   [
     'an agent that is not there',
@@ -334,20 +377,19 @@ const damages: readonly (readonly [string, Damage])[] = [
   ],
 ]
 
-/** What an event proves, and what it committed to, by column. */
+/** What an event proves, and what it committed to, by column. `others`: if it has that, that is the event's. */
 const proven = {
   sqlite: {
     places: 'n',
-    numbers: ['id', 'version', 'updated_at'],
-    texts: ['author', 'event', 'key', 'renamed_from'],
-    others: {},
+    numbers: ['id', 'version', 'updated_at', 'happened_at'],
+    texts: ['author', 'event_author', 'event', 'key', 'renamed_from'],
+    others: { author: 'event_author', updated_at: 'happened_at' },
     bytes: (value: Buffer) => `X'${value.toString('hex')}'`,
   },
   postgres: {
     places: 'agent_id, n',
     numbers: ['version', 'updated_at', 'happened_at'],
     texts: ['author', 'event_author', 'operation', 'event', 'key', 'renamed_from'],
-    /** If it has the other, that is the event's. */
     others: { author: 'event_author', operation: 'event', updated_at: 'happened_at' },
     bytes: (value: Buffer) => `'\\x${value.toString('hex')}'`,
   },
@@ -356,6 +398,21 @@ const proven = {
 const OF_A_VERSION = ['metadata', 'text', 'hash', 'content', 'salt'] as const
 
 const CHAIN = /was chained|does not end at its head|committed to/
+
+const COMMITTED = 'a text or its metadata differ from what its event committed to'
+
+async function execute(url: string, sql: string): Promise<void> {
+  if (url.startsWith('sqlite:')) {
+    const db = openWriter(url.replace('sqlite:', ''))
+    db.exec(sql)
+    db.close()
+    return
+  }
+  const client = new pg.Client({ connectionString: url })
+  await client.connect()
+  await client.query(sql)
+  await client.end()
+}
 
 const quoted = (text: string): string => `'${text.replaceAll("'", "''")}'`
 
@@ -409,7 +466,7 @@ describe.each(engines)('on $name', (on) => {
     // Of the last home, 60 of 64 events were pruned, and with them those of the memory `old`.
     expect({ faults, counts, unproven }).toMatchObject({
       faults: [],
-      counts: { agents: 5, memories: 19, events: 52 },
+      counts: { agents: 5, memories: 19, events: 64 },
       unproven: 1,
     })
   })
@@ -453,6 +510,67 @@ describe.each(engines)('on $name', (on) => {
       counts: {},
       schema: { found: engine === 'sqlite' ? 4 : 3 },
     })
+    await database?.drop()
+  })
+
+  test('whatever a file says of versions is as it was promised', async () => {
+    const database = await on.fresh()
+    const kept = { ...database, drop: async () => {} }
+    const fixture = await openFixture({ ...on, fresh: async () => kept })
+    const { agent, operator } = await fixture.agent()
+    const by = { as: 'operator', via: 'api' } as const
+    const odd: readonly KeptVersion[] = [
+      { ...version('a', 2, 'one'), madeAs: 'a', operation: 'rename' },
+      { ...version('a', 3, 'two'), madeAs: 'b', id: 'other', by, createdAt: 1, updatedAt: 2 },
+      { ...version('a', 7, undefined), by: undefined, updatedAt: NOON + 9_999 },
+      { ...version('a', 9, 'three'), operation: 'import', by, createdAt: NOON, updatedAt: NOON },
+      { ...version('b', 1, 'one'), operation: 'edit' },
+      { ...version('b', 2, undefined) },
+      { ...version('own', 5, 'theirs'), updatedAt: NOON + 9_999, protected: true },
+    ]
+    const source = {
+      [Symbol.asyncIterator]: async function* () {
+        yield* odd.map((each) => [each])
+      },
+    }
+    const order = { onConflict: 'replace', dryRun: false } as const
+    const { importMemories, rollBack, changeMemories } = fixture.store()
+    await fixture.write(agent, { key: 'own', text: 'mine' })
+    for (const now of [NOON, NOON - 5]) {
+      expect(await importMemories(operator, source, order, now)).toMatchObject({
+        outcome: 'imported',
+      })
+    }
+    await fixture.write(agent, { key: 'b', text: 'again', expectedVersion: 0 })
+    const rename = { verb: 'rename', from: 'a', to: 'c', expectedVersion: 10 } as const
+    expect(await changeMemories(agent, [rename], NOON - 9)).toMatchObject({ outcome: 'changed' })
+    const back = { to: 4, prefix: '', dryRun: false }
+    expect(await rollBack(operator, back, NOON - 99)).toMatchObject({ outcome: 'rolled_back' })
+    await fixture.store().eraseMemory(operator, 'c', [7], NOON)
+    await fixture.close()
+    expect(await sentences(database.url.replace(/^sqlite:/, ''))).toEqual([])
+    await database.drop()
+  })
+
+  test('what an import brought before schema 27 is checked too', async () => {
+    const release = released.find(({ name }) => name === `2.0.0 on ${engine}`)
+    const database = await release?.fresh()
+    const url = database?.url ?? ''
+    // No node of that release is waited for.
+    const timers = { ...unbounded.timers, pause: async () => {} }
+    await (await openStore(url, NOON, { ...unbounded, timers })).close()
+    const place = url.replace(/^sqlite:/, '')
+    expect(await sentences(place)).toEqual([])
+    const sql = here({
+      sqlite: `UPDATE log SET salt = NULL, content = NULL, text = 'owt', made_as = 'other'
+        WHERE event IS NULL AND salt IS NOT NULL`,
+      postgres: `UPDATE log SET salt = NULL, text = 'owt' WHERE event = 'import';
+        UPDATE log SET made_as = 'other' WHERE n < 0`,
+    })
+    await execute(url, sql ?? '')
+    expect(await sentences(place)).toEqual(
+      expect.arrayContaining([COMMITTED, 'a version differs from the event that made it']),
+    )
     await database?.drop()
   })
 
@@ -503,33 +621,13 @@ describe.each(engines)('on $name', (on) => {
       },
     )
 
-    test('what an import has staged belongs to no memory yet', async () => {
-      const row = `agent_id, %, 'new', 'm', 'write', 1, 1, 1, 1, 3, '{}', 't' FROM homes`
-      const faults = await begun.faultsAfter(
-        here({
-          sqlite: `INSERT INTO log (agent_id, id, key, memory_id, operation, version, created_at,
-            updated_at, bytes, size, metadata, text)
-          SELECT ${row.replace('%', '(imports + 1) * -1000000000')};
-          INSERT INTO log_index SELECT agent_id, id, n FROM log WHERE key = 'new'`,
-          postgres: `INSERT INTO log (agent_id, n, key, memory_id, operation, version, created_at,
-            updated_at, bytes, size, metadata, text, kept)
-          SELECT ${row.replace('%', '-5000000000').replace("'t'", "'t', true")};
-          INSERT INTO staged_imports SELECT agent_id, -5000000000, 'i', 1 FROM homes`,
-        }) ?? '',
-      )
-      expect(faults).toEqual([])
-    })
-
     const { places, numbers, texts, others, bytes } = proven[engine]
     const other = (row: Row, column: string) =>
       row[(others as Record<string, string>)[column] ?? '']
 
     /** Statements that change one byte or number each: in turn the first byte, one within, the last. */
     function* changesOf(row: Row, turn: number): Generator<string> {
-      const isEvent = engine === 'sqlite' ? row.event !== null : Number(row.n) > 0
-      // Of what an import brought with its history, no event says anything.
-      if (!isEvent && row.salt === null) return
-      for (const column of isEvent ? [...texts, ...OF_A_VERSION] : OF_A_VERSION) {
+      for (const column of [...texts, ...OF_A_VERSION]) {
         const value = row[column] ?? null
         if (value === null || (other(row, column) ?? null) !== null) continue
         const whole = Buffer.from(value as string | Uint8Array)
@@ -537,7 +635,7 @@ describe.each(engines)('on $name', (on) => {
         whole[at] = (whole[at] ?? 0) ^ 1
         yield `${column} = ${typeof value === 'string' ? quoted(whole.toString()) : bytes(whole)}`
       }
-      for (const column of isEvent ? numbers : []) {
+      for (const column of numbers) {
         const value = row[column] ?? null
         const isEvents = (other(row, column) ?? null) !== null
         if (value !== null && !isEvents) yield `${column} = ${column} + 1`
@@ -567,8 +665,6 @@ describe.each(engines)('on $name', (on) => {
     })
 
     const PROVEN = 'an event is not the one that was chained'
-    const COMMITTED = 'a text or its metadata differ from what its event committed to'
-
     const forged: readonly (readonly [string, string, Damage])[] = [
       [
         'an event left out',
@@ -611,11 +707,7 @@ describe.each(engines)('on $name', (on) => {
       [
         'what was committed to, of a text that was imported',
         COMMITTED,
-        {
-          sqlite: `UPDATE log SET content = NULL, salt = NULL, text = 'owt'
-          WHERE event IS NULL AND operation IS NOT NULL AND salt IS NOT NULL`,
-          postgres: `UPDATE log SET salt = NULL, text = 'owt' WHERE event = 'import'`,
-        },
+        `UPDATE log SET salt = NULL, text = 'owt' WHERE event_author IS NOT NULL AND salt IS NOT NULL`,
       ],
     ]
 
@@ -738,12 +830,14 @@ describe.each(engines.slice(1))('a live database', (engine) => {
     expect(events?.places).toHaveLength(NAMED)
   })
 
-  test('is checked from what an import brought to its first home', async () => {
+  test('is checked from what lies below zero in its first home', async () => {
     const { ask, checkLog, end } = await lived.begin()
+    const of = `(SELECT * FROM log WHERE text = 'two' AND key = 'late' AND kept LIMIT 1) l`
     for (const sql of [
       'SET LOCAL session_replication_role = replica',
+      `INSERT INTO log SELECT (jsonb_populate_record(NULL::log, to_jsonb(l) ||
+         '{ "n": -7, "hash": null, "size": 1 }')).* FROM ${of}`,
       'DELETE FROM homes WHERE agent_id NOT IN (SELECT agent_id FROM log WHERE n < 0)',
-      'UPDATE log SET size = size + 1 WHERE n < 0 AND kept',
     ]) {
       await ask(sql)
     }

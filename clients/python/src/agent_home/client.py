@@ -598,7 +598,8 @@ class AgentHome(Handle):
         """The operator's: all of an export or nothing. Raises ImportConflict.
 
         An iterable can be sent only once, so that nothing of it is repeated; a text or bytes are
-        sent again where that is safe.
+        sent again where that is safe. Readers may see a part of a long import while it runs; one
+        that fails is taken back.
         """
         return self._run(self._core.import_(source, on_conflict, dry_run, call))
 

@@ -184,6 +184,10 @@ EventType = Literal[
     "suspect_theft",
     "replace_operator_key",
     "rollback",
+    "end_rollback",
+    "begin_import",
+    "end_import",
+    "undo_import",
 ]
 
 
@@ -191,7 +195,7 @@ EventType = Literal[
 class Rollback:
     #: The event that it went back to.
     to: int
-    #: How many of the next events are its parts.
+    #: How many changes follow as its parts, by the same author; `end_rollback` is after them.
     parts: int
 
 

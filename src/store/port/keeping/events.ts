@@ -20,6 +20,10 @@ export const EVENT_TYPES = [
   'suspect_theft',
   'replace_operator_key',
   'rollback',
+  'end_rollback',
+  'begin_import',
+  'end_import',
+  'undo_import',
 ] as const
 
 export type EventType = (typeof EVENT_TYPES)[number]
@@ -39,7 +43,7 @@ export interface HomeEvent {
    * before it was recorded.
    */
   readonly namedKey: Pick<NamedKey, 'id' | 'name'> | undefined
-  /** Of a rollback: its event, and how many of the next events are its parts. */
+  /** Of a rollback: its event, and how many changes follow as its parts. */
   readonly rollback?: { readonly to: number; readonly parts: number } | undefined
   /** What the version's text and metadata were committed to; undefined if it made no text. */
   readonly content?: string | undefined

@@ -31,7 +31,7 @@ type PastRow = { key: string; version: number; id: string; made_as: string; crea
 /** Versions that are retained, i.e. with fewer than the limit of newer ones. */
 const pastVersions = statement<PastRow>(`
   WITH RECURSIVE ${chainOf('m.key = ANY($2::TEXT[])', '$4')}
-  SELECT q.key, v.version, v.memory_id AS id, v.key AS made_as, v.created_at, v.text, v.metadata
+  SELECT q.key, v.version, v.memory_id AS id, coalesce(v.made_as, v.key) AS made_as, v.created_at, v.text, v.metadata
   FROM (SELECT DISTINCT * FROM unnest($2::TEXT[], $3::BIGINT[])) AS q (key, version)
   JOIN chain c ON c.under = q.key AND c.version = q.version
   CROSS JOIN ${rowAt('$1', 'c.n')} AS v`)

@@ -9,7 +9,8 @@ import {
 } from '../../change.ts'
 import type { Author } from '../../port/home.ts'
 import type { EventType } from '../../port/keeping/events.ts'
-import type { Deleted, Memory, Operation } from '../../port/keeping/memories.ts'
+import type { Deleted, Memory } from '../../port/keeping/memories.ts'
+import type { KeptVersion } from '../../port/transfer.ts'
 import { subjectOf } from '../../rows.ts'
 import { type Ask, type Statement, statement } from '../engine/connections.ts'
 import type { HomeRow } from './homes.ts'
@@ -43,6 +44,8 @@ export interface LogRow {
   event: string | null
   event_author: string | null
   happened_at: number | null
+  /** The key that it was made under; null if the same. */
+  made_as: string | null
   version: number
   memory_id: string | null
   created_at: number | null
@@ -82,8 +85,8 @@ export const headOf = ({
 })
 
 const headRowOf = (
-  { createdAt, updatedAt, ...memory }: Memory,
-  before: HeadRow | undefined,
+  { createdAt, updatedAt, ...memory }: Omit<Memory, 'protected'>,
+  isProtected: boolean,
   n: number,
 ): HeadRow => ({
   key: memory.key,
@@ -94,7 +97,7 @@ const headRowOf = (
   deleted: false,
   size: sizeOf(memory),
   pinned: isPinned(memory.metadata),
-  protected: before?.protected ?? false,
+  protected: isProtected,
   n,
 })
 
@@ -113,6 +116,8 @@ export const remainsOf = (
   protected: false,
   n,
 })
+
+type Bringing = Effect & { readonly effect: 'bring' }
 
 /** What all changes of a batch share. */
 export interface Done {
@@ -140,7 +145,7 @@ export function chain(head: Head, { key, version, content, ...event }: Chained, 
   return { last_event: id, head: hashAfter(head.head, canonical) }
 }
 
-const NO_OTHER = { event: null, event_author: null } as const
+const NO_OTHER = { event: null, event_author: null, happened_at: null, made_as: null } as const
 
 /** `isCommitted`: an event commits to it. */
 export const contentOf = (content: Content | undefined, isCommitted: boolean) => ({
@@ -158,8 +163,25 @@ const rowOf = (
   previous: number | null,
 ): Omit<LogRow, keyof ReturnType<typeof contentOf> | 'renamed_from' | 'n' | 'hash'> => ({
   ...{ previous, kept: true, key: head.key, operation, author: JSON.stringify(by), ...NO_OTHER },
-  ...{ happened_at: null, version: head.version, memory_id: head.id },
+  ...{ version: head.version, memory_id: head.id },
   ...{ created_at: head.created_at, updated_at: head.updated_at },
+})
+
+/** A version as it was, and the event of the import that brings it. */
+const rowAsItWas = (
+  { key, operation, by, version, id, createdAt, updatedAt, content, madeAs }: KeptVersion,
+  previous: number | null,
+  done: Done,
+): Omit<LogRow, 'n' | 'hash'> => ({
+  ...{ previous, kept: true, key, renamed_from: null, operation, version, memory_id: id },
+  ...{ author: by ? JSON.stringify(by) : null, created_at: createdAt, updated_at: updatedAt },
+  ...{
+    event: 'import',
+    event_author: JSON.stringify(done.by),
+    made_as: madeAs === key ? null : (madeAs ?? null),
+  },
+  happened_at: updatedAt === done.now ? null : done.now,
+  ...contentOf(content, true),
 })
 
 /** An event without a version, and the head after it. */
@@ -175,10 +197,38 @@ export function eventOf(
   const row = {
     ...{ n: head.last_event, previous: null, kept: false, key, renamed_from: null },
     ...{ operation: type, author, ...NO_OTHER, hash: head.head },
-    ...{ happened_at: null, version, memory_id: null, created_at: null, updated_at: now },
+    ...{ version, memory_id: null, created_at: null, updated_at: now },
     ...contentOf(undefined, false),
   }
   return { row, head }
+}
+
+/** Rows, each of which is chained on the one before it. */
+function chainRows(before: Head, by: Author) {
+  const rows: LogRow[] = []
+  let head = before
+  return {
+    rows,
+    head: () => head,
+    /** `row`: without its number, which it returns. */
+    add(row: Omit<LogRow, 'hash' | 'n'>): number {
+      const { key, renamed_from, version, content } = row
+      const type = (row.event ?? row.operation) as EventType
+      const createdAt = row.happened_at ?? row.updated_at
+      const from = renamed_from ?? undefined
+      head = chain(head, { type, key, from, version, createdAt, content }, by)
+      rows.push({ n: head.last_event, ...row, hash: head.head })
+      return head.last_event
+    },
+  }
+}
+
+/** What an import leaves of a key: its newest version, in the row `n`. */
+function headAsItWas({ key, versions, ...marked }: Bringing, n: number): HeadRow {
+  const { content, ...facts } = versions.at(-1) as KeptVersion
+  const memory = { ...facts, key, ...(content ?? { text: '', metadata: '{}' }) }
+  const row = headRowOf(memory, marked.protected, n)
+  return content ? row : { ...row, deleted: true, size: 0, pinned: false }
 }
 
 /** `stored`: the state of the keys before the batch. Events follow on `head`. */
@@ -186,50 +236,50 @@ export function rowsOf(
   effects: readonly Effect[],
   stored: ReadonlyMap<string, HeadRow>,
   before: Head,
-  { by }: Done,
+  done: Done,
 ): Rows {
+  const { by } = done
   const heads = new Map<string, HeadRow>()
-  const log: LogRow[] = []
-  let head = before
+  const { add, rows: log, head } = chainRows(before, by)
   const headAt = (key: string) => heads.get(key) ?? stored.get(key)
 
   function leave(key: string, deleted: Deleted, n: number | null): HeadRow | undefined {
-    const head = headAt(key)
-    const remains = head && remainsOf(head, deleted, n)
+    const found = headAt(key)
+    const remains = found && remainsOf(found, deleted, n)
     if (remains) heads.set(key, remains)
     return remains
   }
 
-  function add(type: Operation, row: Omit<LogRow, 'hash'>): void {
-    const { key, renamed_from, version, updated_at: createdAt, content } = row
-    const from = renamed_from ?? undefined
-    head = chain(head, { type, key, from, version, createdAt, content }, by)
-    log.push({ ...row, hash: head.head })
-  }
-
-  function keep({ memory, operation, left }: Effect & { effect: 'keep' }, n: number): void {
+  function keep({ memory, operation, left, ...marked }: Effect & { effect: 'keep' }): void {
+    const n = head().last_event + 1
     const before = headAt(left?.key ?? memory.key)
     if (left) leave(left.key, left.deleted, null)
-    const after = headRowOf(memory, before, n)
+    const after = headRowOf(memory, marked.protected ?? before?.protected ?? false, n)
     heads.set(memory.key, after)
     const row = rowOf(after, operation, by, before?.n ?? null)
-    add(operation, { n, ...row, renamed_from: left?.key ?? null, ...contentOf(memory, true) })
+    add({ ...row, renamed_from: left?.key ?? null, ...contentOf(memory, true) })
   }
 
-  function remove({ key, deleted }: Effect & { effect: 'delete' }, n: number): void {
+  function remove({ key, deleted }: Effect & { effect: 'delete' }): void {
     const previous = headAt(key)?.n ?? null
-    const remains = leave(key, deleted, n)
+    const remains = leave(key, deleted, head().last_event + 1)
     if (!remains) return
     const row = rowOf(remains, 'delete', by, previous)
-    add('delete', { n, ...row, renamed_from: null, ...contentOf(undefined, false) })
+    add({ ...row, renamed_from: null, ...contentOf(undefined, false) })
+  }
+
+  function bring(effect: Bringing): void {
+    let n: number | null = null
+    for (const version of effect.versions) n = add(rowAsItWas(version, n, done))
+    heads.set(effect.key, headAsItWas(effect, head().last_event))
   }
 
   for (const effect of effects) {
-    const n = head.last_event + 1
-    if (effect.effect === 'keep') keep(effect, n)
-    else remove(effect, n)
+    if (effect.effect === 'keep') keep(effect)
+    else if (effect.effect === 'delete') remove(effect)
+    else bring(effect)
   }
-  return { heads, log, ...head }
+  return { heads, log, ...head() }
 }
 
 type Columns = Readonly<Record<string, 'TEXT' | 'BIGINT' | 'BOOLEAN' | 'BYTEA'>>
@@ -273,7 +323,13 @@ export const saveHeads = insertRows(
 export const saveLog = insertRows('log', ['agent_id'], {
   ...{ n: 'BIGINT', previous: 'BIGINT', kept: 'BOOLEAN', key: 'TEXT', renamed_from: 'TEXT' },
   ...{ operation: 'TEXT', author: 'TEXT', event: 'TEXT', event_author: 'TEXT' },
-  ...{ happened_at: 'BIGINT', version: 'BIGINT', memory_id: 'TEXT', created_at: 'BIGINT' },
+  ...{
+    happened_at: 'BIGINT',
+    made_as: 'TEXT',
+    version: 'BIGINT',
+    memory_id: 'TEXT',
+    created_at: 'BIGINT',
+  },
   ...{ updated_at: 'BIGINT', bytes: 'BIGINT', size: 'BIGINT' },
   ...{ hash: 'BYTEA', content: 'BYTEA', salt: 'BYTEA', metadata: 'TEXT', text: 'TEXT' },
 })

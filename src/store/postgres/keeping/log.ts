@@ -4,11 +4,9 @@
  * newest.
  *
  * A row is kept while it is a version (`kept`) or a retained event; these start at the home's
- * `first_event`. Versions from an import have negative numbers: they are no events, and older than
- * all events of this home.
+ * `first_event`. Earlier versions that an import brought before schema 27 have negative numbers: they
+ * are no events, and older than all events of this home.
  */
-import { BLOCK } from '../../rows.ts'
-import { statement } from '../engine/connections.ts'
 
 /**
  * The log row with a given number. Joined directly, the planner may read the whole log of a home
@@ -29,22 +27,8 @@ export const isAmong = (numbers: string): string => `
 /** The current version of the memory `m` of the agent $1. */
 export const CURRENT = `LEFT JOIN ${rowAt('$1', 'm.n')} AS v ON true`
 
-/** Where an import's versions start, in order of arrival. */
-export const beneath = (lowest: number): number => Math.floor(lowest / BLOCK - 1) * BLOCK
-
-/**
- * The lowest number in use, by rows, unfinished imports and pruned versions: a retained version
- * still points to the pruned one before it, and must not find another memory's row there.
- */
-export const lowestPlace = statement<{ n: number }>(`
-  SELECT least(0, (SELECT min(n) FROM log WHERE agent_id = $1),
-    (SELECT min(previous) FROM log WHERE agent_id = $1 AND previous < 0),
-    (SELECT min(place) FROM staged_imports WHERE agent_id = $1))::BIGINT AS n`)
-
-/** Staged by an unfinished import: not a version yet. */
-export const isStaged = (place: string): string =>
-  `EXISTS (SELECT 1 FROM staged_imports s
-     WHERE s.agent_id = $1 AND ${place} >= s.place AND ${place} < s.place + ${BLOCK})`
+/** Nothing of a home is pruned while an import or a rollback of it is unfinished. */
+export const IS_SETTLED = 'NOT EXISTS (SELECT 1 FROM unfinished u WHERE u.agent_id = $1)'
 
 /**
  * The versions of memories, each newest first: `under`, `n`, `previous`, `version`, `size` and
@@ -74,7 +58,8 @@ export const GIVEN_UP = `
     RETURNING l.size
   ),
   bared AS (
-    UPDATE log l SET kept = false, salt = NULL, metadata = NULL, text = NULL FROM held h
+    UPDATE log l SET kept = false, salt = NULL, metadata = NULL, text = NULL, made_as = NULL
+    FROM held h
     WHERE l.agent_id = $1 AND ${isAmong('SELECT n FROM aged')} AND l.kept
       AND l.n >= h.first_event
     RETURNING l.size

@@ -7,14 +7,14 @@ import { AHEAD, roomOf, surplusOf } from '../../surplus.ts'
 import { ask, type Verb } from '../../verbs/verb.ts'
 import { type Ask, statement } from '../engine/connections.ts'
 import { run } from '../engine/run.ts'
-import { chainOf, GIVEN_UP, isStaged } from './log.ts'
+import { chainOf, GIVEN_UP, IS_SETTLED } from './log.ts'
 
 /** Events over the limit are removed in batches of this size. */
 const EVENTS_AT_ONCE = 64
 
 const HELD = `held AS (
   SELECT agent_id, bytes + history + vectors AS bytes, deleted, first_event FROM homes
-  WHERE agent_id = $1 FOR UPDATE
+  WHERE agent_id = $1 AND ${IS_SETTLED} FOR UPDATE
 )`
 
 const FREED = `
@@ -45,7 +45,6 @@ const dropOldest = statement<{ bytes: number; dropped: number }>(`
           SELECT n FROM memories WHERE agent_id = $1 AND key = o.key OFFSET 0
         ) AS m ON true
         WHERE o.agent_id = $1 AND o.kept AND m.n IS DISTINCT FROM o.n
-          AND NOT ${isStaged('o.n')}
         ORDER BY o.n LIMIT ${AGED_AT_ONCE}
       ) AS oldest
     ) AS summed
@@ -59,7 +58,7 @@ const dropEvents = statement(`
   WITH moved AS (
     UPDATE homes h SET first_event = $2 + 1,
       base = coalesce((SELECT hash FROM log WHERE agent_id = $1 AND n = $2), h.base)
-    FROM homes was WHERE h.agent_id = $1 AND was.agent_id = $1 AND h.first_event <= $2
+    FROM homes was WHERE h.agent_id = $1 AND was.agent_id = $1 AND h.first_event <= $2 AND ${IS_SETTLED}
     RETURNING was.first_event
   ),
   dropped AS (

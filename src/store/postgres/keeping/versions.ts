@@ -5,11 +5,13 @@ import { saltIn, type VersionRow, versionPage } from '../../rows.ts'
 import type { PlacedVersionRow, VersionStatements } from '../../verbs/states-before.ts'
 import { type Connections, statement } from '../engine/connections.ts'
 import { type AdmittedRow, refusedBy } from '../identities.ts'
+import { broughtAsItWas } from './brought.ts'
 import { boundOf, chainOf, rowAt } from './log.ts'
 
 /** A version and where it is, for verbs of both engines. */
 const placed = statement<PlacedVersionRow>(`
-  SELECT n, version, previous, operation, created_at, updated_at, n AS place, event
+  SELECT n, version, previous, operation, created_at, updated_at, n AS place,
+    coalesce(event, operation) AS event, ${broughtAsItWas('log')} AS brought
   FROM log WHERE agent_id = $1 AND n = $2 AND kept`)
 
 /** An event's number is its row's. */
@@ -44,7 +46,8 @@ type ReadRow = Latest & (TextRow | Nothing)
 const readVersion = statement<ReadRow>(`
   WITH RECURSIVE ${chainOf('m.key = $3', '$5')}
   SELECT c.kind, c.status AS credential_status, m.version AS latest, m.deleted,
-    v.memory_id AS id, v.key, v.version, v.created_at, v.updated_at, v.text, v.metadata, v.salt
+    v.memory_id AS id, coalesce(v.made_as, v.key) AS key, v.version, v.created_at, v.updated_at,
+    v.text, v.metadata, v.salt
   FROM credentials c
   LEFT JOIN memories m ON m.agent_id = c.agent_id AND m.key = $3
   LEFT JOIN log v ON v.agent_id = m.agent_id
@@ -56,8 +59,8 @@ type ListedRow = Omit<VersionRow, 'n' | 'previous' | 'salt'> & { key: string }
 const listVersions = statement<Latest & (ListedRow | Nothing)>(`
   WITH RECURSIVE ${chainOf('m.key = $3', '$4')}
   SELECT c.kind, c.status AS credential_status, m.version AS latest, m.deleted,
-    v.key, v.version, v.operation, v.author, v.memory_id AS id, v.created_at, v.updated_at, v.bytes,
-    v.size
+    coalesce(v.made_as, v.key) AS key, v.version, v.operation, v.author, v.memory_id AS id,
+    v.created_at, v.updated_at, v.bytes, v.size
   FROM credentials c
   LEFT JOIN memories m ON m.agent_id = c.agent_id AND m.key = $3
   LEFT JOIN LATERAL (

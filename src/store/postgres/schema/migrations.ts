@@ -21,9 +21,32 @@ interface Step {
   readonly slice: (ask: Ask, place: string, progress: Progress) => Promise<string | undefined>
 }
 
+const bringWithEvents = unprepared(`
+  DELETE FROM log l USING staged_imports s
+    WHERE l.agent_id = s.agent_id AND l.n >= s.place AND l.n < s.place + 1000000000;
+  DROP TABLE staged_imports;
+  ALTER TABLE log ADD COLUMN made_as TEXT COLLATE "C";
+  CREATE TABLE unfinished (
+    agent_id TEXT COLLATE "C" PRIMARY KEY,
+    event BIGINT NOT NULL,
+    rollback TEXT,
+    holder TEXT NOT NULL,
+    held_until BIGINT NOT NULL
+  )`)
+
 const STEPS: readonly Step[] = [
   // 1.0.0
-  { from: 3, to: 26, oldest: 26, slice: takeSlice },
+  { from: 3, to: 27, oldest: 27, slice: takeSlice },
+  {
+    // 2.0.0. What an import had staged when its process ended goes.
+    from: 26,
+    to: 27,
+    oldest: 27,
+    async slice(ask) {
+      await ask(bringWithEvents)
+      return undefined
+    },
+  },
 ]
 
 /** An arbitrary number; nothing else in the database may use the same advisory lock. */

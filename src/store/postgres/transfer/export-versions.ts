@@ -24,14 +24,14 @@ const placesOf = statement<Place>(`
 
 /** The current version of a live memory is in the list of memories. */
 const readVersions = statement<KeptRow>(`
-  SELECT q.key, v.key AS made_as, v.memory_id AS id, v.version, v.operation, v.author, v.created_at, v.updated_at, v.metadata,
+  SELECT q.key, coalesce(v.made_as, v.key) AS made_as, v.memory_id AS id, v.version, v.operation, v.author, v.created_at, v.updated_at, v.metadata,
     v.salt, CASE WHEN v.n <> m.n OR m.deleted THEN v.text END AS text
   FROM unnest($2::TEXT[], $3::BIGINT[]) WITH ORDINALITY AS q (key, n, place)
   CROSS JOIN ${rowAt('$1', 'q.n')} AS v
   CROSS JOIN LATERAL (
     SELECT n, deleted FROM memories WHERE agent_id = $1 AND key = q.key OFFSET 0
   ) AS m
-  WHERE v.key >= $4 AND v.key < $5
+  WHERE coalesce(v.made_as, v.key) >= $4 AND coalesce(v.made_as, v.key) < $5
   ORDER BY q.place`)
 
 async function* keyPages(ask: Ask, { agentId, prefix }: Wanted): AsyncGenerator<string[]> {

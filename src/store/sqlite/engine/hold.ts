@@ -11,7 +11,6 @@ import { StoreRefused } from '../../port/errors.ts'
 import type { Progress } from '../../port/store.ts'
 import { eraseLeft } from '../erase-agent.ts'
 import { migrate, refuseForeign, versionsOf } from '../schema/migrations.ts'
-import { giveUpAhead } from '../transfer/ahead.ts'
 import { prepareUpkeep } from './checkpoint.ts'
 import { openReader, openWriter, transact, using } from './connection.ts'
 
@@ -102,10 +101,7 @@ function prepareFile(
   try {
     const isNew = versionsOf(db).version === 0
     const memories = migrate(db, path, progress)
-    transact(db, () => {
-      giveUpAhead(db)
-      eraseLeft(db)
-    })
+    transact(db, () => eraseLeft(db))
     const isClean = upkeep.clean() === 'done'
     if (memories > 0) progress(memories, memories)
     return { isClean, isNew }

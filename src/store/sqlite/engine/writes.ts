@@ -12,9 +12,8 @@ import { prepareIdentify, rememberIdentities } from '../identities.ts'
 import { prepareChanges } from '../keeping/changes.ts'
 import { prepareErase } from '../keeping/erase.ts'
 import { logEvents, prepareHappenings, prepareRecord } from '../keeping/events.ts'
-import { prepareFinish, preparePruneHome } from '../transfer/import.ts'
-import { prepareStaging } from '../transfer/staging.ts'
-import { prepareSteps } from '../transfer/steps.ts'
+import { prepareSweep } from '../keeping/sweep.ts'
+import { prepareBatches, preparePruneHome } from '../keeping/write-batch.ts'
 import { prepare, type StorageFault } from './connection.ts'
 import { prepareVerbs } from './run.ts'
 import { prepareTotals, type Tally } from './totals.ts'
@@ -72,7 +71,7 @@ export function prepareWrites(db: DatabaseSync, { feed, home }: StoreBounds) {
   const totals = prepareTotals(db)
   const happen = prepareHappenings(db, home.events)
   const logEvent = logEvents(happen)
-  const steps = prepareSteps(db)
+  const sweep = prepareSweep(db, home.versions)
   const others = prepareVerbs(db, otherWrites(home.bytes))
   const verbs = {
     ...forgetting(prepareVerbs(db, tokenWrites(logEvent)), forget),
@@ -82,11 +81,10 @@ export function prepareWrites(db: DatabaseSync, { feed, home }: StoreBounds) {
     eraseRest: prepareEraseRest(db),
     removeEntry: prepareRemoveEntry(db),
     countCalls: prepareCountCalls(db),
-    ...prepareChanges(db, refuse, totals.tally, home),
+    ...prepareChanges(db, refuse, totals.tally, home, sweep),
     eraseMemory: prepareErase(db, refuse, totals.tally, home.events),
-    ...prepareStaging(db, refuse, home, steps),
-    finishImport: prepareFinish(db, refuse, totals.tally, home, steps),
-    pruneHome: preparePruneHome(db, refuse, home),
+    writeBatch: prepareBatches(db, refuse, totals.tally, home, sweep),
+    pruneHome: preparePruneHome(db, home),
     recordEvent: prepareRecord(refuse, happen),
     leaveEntry,
     /** Changes nothing: it gives the writer a turn for a checkpoint. */

@@ -1,8 +1,8 @@
 /** Changes of memories in the writer: each creates a version, and the memory points to it. */
 import type { DatabaseSync } from 'node:sqlite'
 import { authorOf, writeAnswerOf } from '../../answers.ts'
-import { type Content, type Effect, isPinned, textFateOf } from '../../change.ts'
-import { type Plan, plan, type Stored } from '../../plan.ts'
+import { type Content, type Effect, isPinned, sizeOf, textFateOf } from '../../change.ts'
+import { plan, type Stored } from '../../plan.ts'
 import type { Author, Identity } from '../../port/home.ts'
 import type {
   AnswerBound,
@@ -13,6 +13,7 @@ import type {
   WriteAnswer,
 } from '../../port/keeping/memories.ts'
 import type { HomeBounds } from '../../port/store.ts'
+import type { KeptVersion } from '../../port/transfer.ts'
 import { vectorFates } from '../../verbs/kept-vectors.ts'
 import { prepareVerbs } from '../engine/run.ts'
 import type { Tally } from '../engine/totals.ts'
@@ -27,11 +28,11 @@ import {
   prepareSaveKeyState,
   type Saved,
 } from './states.ts'
-import { prepareSweep } from './sweep.ts'
+import type { prepareSweep } from './sweep.ts'
 import { prepareContent, preparePast } from './versions.ts'
 
 /** A home during one call: its rows are read once until they change. */
-interface OpenHome {
+export interface OpenHome {
   readonly agentId: string
   readonly by: Author
   readonly states: Map<string, KeyState | undefined>
@@ -61,9 +62,10 @@ function prepareOpenHome(db: DatabaseSync, { versions }: HomeBounds) {
 type Happening = Omit<Entry, 'by'>
 type Saving = Extract<Effect, { effect: 'keep' }>
 type Deleting = Extract<Effect, { effect: 'delete' }>
+type Bringing = Extract<Effect, { effect: 'bring' }>
 
 type Prune = ReturnType<typeof preparePrune>
-type Sweep = ReturnType<typeof prepareSweep>
+export type Sweep = ReturnType<typeof prepareSweep>
 
 /** Saves the new state of a key, and prunes versions behind it. */
 function prepareSaveChange(db: DatabaseSync, prune: Prune, sweep: Sweep) {
@@ -77,23 +79,52 @@ function prepareSaveChange(db: DatabaseSync, prune: Prune, sweep: Sweep) {
   }
 }
 
-function prepareApply(db: DatabaseSync, bounds: HomeBounds, sweep: Sweep) {
-  const { stateAt, storedFor } = prepareOpenHome(db, bounds)
-  const append = prepareAppend(db, bounds.events)
-  const prune = preparePrune(db, bounds)
-  const save = prepareSaveChange(db, prune, sweep)
+/** Logs a change of a key; returns the row's number. */
+function prepareLog(db: DatabaseSync, append: ReturnType<typeof prepareAppend>) {
   const replacing = prepareReplacing(db)
-  const { vectorsFollow } = prepareVerbs(db, vectorFates)
-
-  /** Returns the row's number. */
-  function log(opened: OpenHome, before: KeyState | undefined, entry: Happening): number {
+  return (opened: OpenHome, before: KeyState | undefined, entry: Happening): number => {
     const home = replacing(opened.home, before)
     const appended = append(opened.agentId, home, { ...entry, by: opened.by })
     opened.home = appended.home
     return appended.n
   }
+}
 
-  function keep(opened: OpenHome, { memory, operation, size, left }: Saving): void {
+/** Versions as they were, of a key that is new. */
+const prepareBring =
+  (append: ReturnType<typeof prepareAppend>, save: ReturnType<typeof prepareSaveChange>) =>
+  (opened: OpenHome, { key, versions, ...marked }: Bringing, at: number): void => {
+    const { agentId, by } = opened
+    // All but the newest can be pruned from now on.
+    const oldest = Math.min(opened.home.oldest, opened.home.lastEvent + 1)
+    opened.home = { ...opened.home, oldest }
+    let n: number | null = null
+    for (const each of versions) {
+      const { id, version, operation, createdAt, updatedAt, content = null } = each
+      const madeAs = each.madeAs === key ? undefined : each.madeAs
+      const asItWas = { author: each.by ? JSON.stringify(each.by) : null, updatedAt, madeAs }
+      const made = { operation, previous: n, id, createdAt, content, asItWas }
+      const appended = append(agentId, opened.home, { event: 'import', key, version, at, by, made })
+      opened.home = appended.home
+      n = appended.n
+    }
+    const { id, version, createdAt, updatedAt, content } = versions.at(-1) as KeptVersion
+    const change = opened.home.lastEvent
+    const facts = { id, version, createdAt, updatedAt, change, count: versions.length, run: 0, n }
+    const pinned = content !== undefined && isPinned(content.metadata)
+    const marks = { pinned, protected: marked.protected, deleted: content === undefined }
+    save(opened, key, { ...facts, ...marks, size: content ? sizeOf(content) : 0 }, true)
+  }
+
+export function prepareApply(db: DatabaseSync, bounds: HomeBounds, sweep: Sweep) {
+  const { stateAt, storedFor } = prepareOpenHome(db, bounds)
+  const append = prepareAppend(db, bounds.events)
+  const prune = preparePrune(db, bounds)
+  const save = prepareSaveChange(db, prune, sweep)
+  const log = prepareLog(db, append)
+  const { vectorsFollow } = prepareVerbs(db, vectorFates)
+
+  function keep(opened: OpenHome, { memory, operation, size, left, ...marked }: Saving): void {
     const { key, id, version, createdAt, updatedAt } = memory
     const before = stateAt(opened, left?.key ?? key)
     const isNew = stateAt(opened, key) === undefined
@@ -105,7 +136,8 @@ function prepareApply(db: DatabaseSync, bounds: HomeBounds, sweep: Sweep) {
     const pinned = isPinned(memory.metadata)
     const run = left || !before ? 0 : before.run + 1
     const times = { version, createdAt, updatedAt, change }
-    const marks = { pinned, protected: before?.protected ?? false, deleted: false }
+    const isProtected = marked.protected ?? before?.protected ?? false
+    const marks = { pinned, protected: isProtected, deleted: false }
     save(opened, key, { ...times, ...marks, id, size, count, run, n }, isNew)
     if (!left || !before) return
     const remains = { ...afterDelete(before, left.deleted), n: null, count: 0, run: 0, change }
@@ -124,19 +156,23 @@ function prepareApply(db: DatabaseSync, bounds: HomeBounds, sweep: Sweep) {
     save(opened, key, state, false)
   }
 
+  const bring = prepareBring(append, save)
+
   return {
+    stateAt,
     storedFor,
-    /** Applies the effects of the plan and returns the new counters. */
-    carryOut(opened: OpenHome, { effects, ledger }: Plan<Home>): Home {
-      const was = bytesOf(opened.home)
-      opened.home = ledger
+    /** Applies the effects; the home has the counters after them already. */
+    carryOut(opened: OpenHome, effects: readonly Effect[], now: number): void {
       for (const effect of effects) {
         if (effect.effect === 'keep') keep(opened, effect)
-        else remove(opened, effect)
+        else if (effect.effect === 'delete') remove(opened, effect)
+        else bring(opened, effect, now)
       }
-      if (ledger.vectors > 0) vectorsFollow(opened.agentId, effects.map(textFateOf))
-      return prune.home(opened.agentId, opened.home, was)
+      if (opened.home.vectors > 0) vectorsFollow(opened.agentId, effects.map(textFateOf))
     },
+    /** The home without what is over its limits, since it held `was` bytes. */
+    prune: ({ agentId, home }: OpenHome, was: Home): Home =>
+      prune.home(agentId, home, bytesOf(was)),
   }
 }
 
@@ -147,10 +183,15 @@ export type WriteResult =
   | { readonly outcome: 'saved'; readonly receipt: Receipt }
   | Exclude<WriteAnswer, { outcome: 'saved' }>
 
-export function prepareChanges(db: DatabaseSync, refuse: Refuse, tally: Tally, bounds: HomeBounds) {
+export function prepareChanges(
+  db: DatabaseSync,
+  refuse: Refuse,
+  tally: Tally,
+  bounds: HomeBounds,
+  sweep: Sweep,
+) {
   const homes = prepareHomes(db)
-  const sweep = prepareSweep(db, bounds.versions)
-  const { storedFor, carryOut } = prepareApply(db, bounds, sweep)
+  const { storedFor, carryOut, prune } = prepareApply(db, bounds, sweep)
   const countWrites = prepareCountWrites(db)
 
   function changeMemories(
@@ -167,9 +208,11 @@ export function prepareChanges(db: DatabaseSync, refuse: Refuse, tally: Tally, b
     const opened: OpenHome = { agentId, by: authorOf(identity), home, states: new Map() }
     const planned = plan(identity, changes, storedFor(opened), home, bounds, now, bound)
     if ('faults' in planned) return { outcome: 'unchanged', faults: planned.faults }
-    const { effects, results } = planned
+    const { effects, results, ledger } = planned
     if (effects.length > 0) {
-      const after = carryOut(opened, planned)
+      opened.home = ledger
+      carryOut(opened, effects, now)
+      const after = prune(opened, home)
       homes.save(agentId, countWrites(agentId, after, now, effects.length))
       tally.created(after.memories - home.memories)
     }

@@ -39,8 +39,14 @@ export const prepareRecord =
     return true
   }
 
-const COLUMNS = `l.id, l.event AS type, l.key, l.renamed_from, l.version, l.author, l.updated_at AS created_at,
-   l.content, l.hash`
+/** What an import brought has an author and a time of its own. */
+export const EVENT = {
+  author: 'coalesce(l.event_author, l.author)',
+  at: 'coalesce(l.happened_at, l.updated_at)',
+}
+
+const COLUMNS = `l.id, l.event AS type, l.key, l.renamed_from, l.version, ${EVENT.author} AS author,
+   ${EVENT.at} AS created_at, l.content, l.hash`
 
 /** Ids ?2 < id <= ?3, at most ?4 of them. */
 const within = (id: string): string => `${id} > ?2 AND ${id} <= ?3 AND l.event IS NOT NULL`
@@ -112,14 +118,14 @@ const FILED_OR_NOT = `
 const pageOf = (order: 'ASC' | 'DESC'): string => `${FILED_OR_NOT}
   SELECT ${COLUMNS} FROM places p JOIN log l ON l.n = p.n
   WHERE l.event IS NOT NULL AND ${eventsMatch({
-    ...{ at: 'l.updated_at', key: 'l.key', from: 'l.renamed_from', type: 'l.event' },
-    author: 'l.author',
+    ...{ at: EVENT.at, key: 'l.key', from: 'l.renamed_from', type: 'l.event' },
+    author: EVENT.author,
   })}
   ORDER BY p.id ${order} LIMIT CAST($9 AS BIGINT)`
 
 export const eventStatements: EventStatements = {
   timeUpTo: statement(`
-  SELECT l.updated_at AS at FROM log_index i JOIN log l ON l.n = i.n
+  SELECT ${EVENT.at} AS at FROM log_index i JOIN log l ON l.n = i.n
     WHERE i.agent_id = $1 AND i.id <= $2 AND l.event IS NOT NULL ORDER BY i.id DESC LIMIT 1`),
   within: {
     oldest: statement(pageOf('ASC')),

@@ -15,7 +15,7 @@ export interface Home extends Ledger {
   /** The day of the last write, and the number of writes on it. */
   readonly day: number
   readonly writes: number
-  /** The number of imports; their versions have negative numbers. */
+  /** Above zero if there are versions with ids below zero, from imports before schema 27. */
   readonly imports: number
   /** The hash of the chain up to the last event. */
   readonly head: Uint8Array
@@ -114,7 +114,7 @@ export function prepareReplacing(db: DatabaseSync) {
   return (home: Home, before: Before | undefined): Home => {
     if (!before) return home
     const { change, n } = before
-    // The versions of an import are elsewhere than its events.
+    // Versions of those imports are elsewhere than their events.
     const at = home.imports > 0 && n !== null ? (idAt.get(n)?.[0] ?? change) : change
     return at < home.oldest ? { ...home, oldest: at } : home
   }

@@ -4,9 +4,10 @@ import { canonicalEvent, commitTo, hashAfter, hexOf } from '../../chain.ts'
 import type { Author } from '../../port/home.ts'
 import type { EventType } from '../../port/keeping/events.ts'
 import type { Memory, Operation } from '../../port/keeping/memories.ts'
-import { BLOCK, subjectOf } from '../../rows.ts'
+import { subjectOf } from '../../rows.ts'
 import { prepare } from '../engine/connection.ts'
 import type { Home } from './homes.ts'
+import { prepareUnfinished } from './unfinished.ts'
 
 /** The version's columns, besides the event's. */
 export interface Made {
@@ -17,6 +18,16 @@ export interface Made {
   readonly createdAt: number
   /** Null of a deletion. */
   readonly content: Pick<Memory, 'text' | 'metadata'> | null
+  /** If an import brings it: what is otherwise the event's. */
+  readonly asItWas?: AsItWas | undefined
+}
+
+export interface AsItWas {
+  /** As JSON. */
+  readonly author: string | null
+  readonly updatedAt: number
+  /** The key that it was made under, if that is another. */
+  readonly madeAs: string | undefined
 }
 
 export interface Entry {
@@ -27,15 +38,7 @@ export interface Entry {
   readonly by: Author
   readonly at: number
   readonly made?: Made | undefined
-  /** What an imported version, which has a row of its own, was committed to. */
-  readonly content?: Uint8Array | undefined
 }
-
-/**
- * Numbers below this are for the next import's staged versions; versions of earlier imports are
- * above.
- */
-export const beneath = ({ imports }: Pick<Home, 'imports'>): number => -imports * BLOCK
 
 /** Events are added to the index, and pruned, in batches of this size. */
 const TOGETHER = 64
@@ -67,8 +70,12 @@ export function prepareFile(db: DatabaseSync) {
   }
 }
 
+/** Events that are pruned at once if there are far too many, as after an import. */
+const SHARE_EVENTS = 1_024
+
 /** Prunes events over the limit; rows that are versions stay. */
-function prepareGiveUp(db: DatabaseSync) {
+export function prepareGiveUp(db: DatabaseSync) {
+  const unfinished = prepareUnfinished(db)
   const forget = prepare(
     db,
     `DELETE FROM log WHERE operation IS NULL
@@ -88,8 +95,8 @@ function prepareGiveUp(db: DatabaseSync) {
   )
   return (agentId: string, home: Home, most: number): Home => {
     const { firstEvent, lastEvent } = home
-    const first = lastEvent - most + 1
-    if (first <= firstEvent) return home
+    const first = Math.min(lastEvent - most + 1, firstEvent + SHARE_EVENTS)
+    if (most === 0 || first <= firstEvent || unfinished.of(agentId)) return home
     leaveHash.run(agentId, first - 1)
     forget.run(agentId, firstEvent, first)
     unfile.run(agentId, firstEvent, first)
@@ -105,7 +112,7 @@ function prepareAdvance(db: DatabaseSync, most: number) {
     const home = { ...before, tail: n, lastEvent: before.lastEvent + 1, head }
     if (home.lastEvent % TOGETHER !== 0) return home
     const filed = file(agentId, home)
-    return most > 0 ? giveUp(agentId, filed, most) : filed
+    return giveUp(agentId, filed, most)
   }
 }
 
@@ -122,30 +129,35 @@ function canonicalOf(
 
 /** Returns the row's number and the new state of the home. */
 export function prepareAppend(db: DatabaseSync, most: number) {
-  const insert = prepare(
-    db,
-    `INSERT INTO log (agent_id, id, before, event, key, renamed_from, version, author,
-       updated_at, operation, previous, memory_id, created_at, bytes, size, hash, content, salt,
-       metadata, text)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-  )
+  const insertWith = (more: string, values: string) =>
+    prepare(
+      db,
+      `INSERT INTO log (agent_id, id, before, event, key, renamed_from, version, author,
+         updated_at, operation, previous, memory_id, created_at, bytes, size, hash, content, salt,
+         metadata, text ${more})
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ? ${values})`,
+    )
+  const insert = insertWith('', '')
+  const insertAsItWas = insertWith(', event_author, happened_at, made_as', ', ?, ?, ?')
   const advance = prepareAdvance(db, most)
   return (agentId: string, before: Home, entry: Entry): { readonly n: number; home: Home } => {
     const { event, key = null, from = null, version = null, by, at, made } = entry
     const { text, metadata } = made?.content ?? { text: null, metadata: null }
-    const { salt = null, content = entry.content ?? null } = made?.content
-      ? commitTo(made.content)
-      : {}
+    const { salt = null, content = null } = made?.content ? commitTo(made.content) : {}
     const id = before.lastEvent + 1
+    const writer = JSON.stringify(by)
     const hash = hashAfter(before.head, canonicalOf(id, entry, content))
     const bytes = text === null ? 0 : Buffer.byteLength(text)
     const size = bytes + (metadata === null ? 0 : Buffer.byteLength(metadata))
     const { operation = null, previous = null, createdAt = null } = made ?? {}
-    const { lastInsertRowid } = insert.run(
-      ...[agentId, id, before.tail, event, key, from, version, JSON.stringify(by), at],
-      ...[operation, previous, made?.id ?? null, createdAt, bytes, size, hash, content, salt],
-      ...[metadata, text],
-    )
+    const { author, updatedAt, madeAs = null } = made?.asItWas ?? { author: writer, updatedAt: at }
+    const values = [
+      ...[agentId, id, before.tail, event, key, from, version, author, updatedAt, operation],
+      ...[previous, made?.id ?? null, createdAt, bytes, size, hash, content, salt, metadata, text],
+    ]
+    const { lastInsertRowid } = made?.asItWas
+      ? insertAsItWas.run(...values, writer, updatedAt === at ? null : at, madeAs)
+      : insert.run(...values)
     const n = Number(lastInsertRowid)
     return { n, home: advance(agentId, before, n, hash) }
   }
@@ -164,7 +176,8 @@ export function prepareDrop(db: DatabaseSync) {
   const hollow = prepare(
     db,
     `UPDATE log SET operation = NULL, previous = NULL, memory_id = NULL, created_at = NULL,
-       bytes = NULL, size = NULL, salt = NULL, metadata = NULL, text = NULL WHERE n = ?`,
+       bytes = NULL, size = NULL, salt = NULL, metadata = NULL, text = NULL, made_as = NULL
+     WHERE n = ?`,
   )
   const unfile = prepare(db, 'DELETE FROM log_index WHERE agent_id = ? AND id = ? AND n = ?')
   const remove = prepare(db, 'DELETE FROM log WHERE n = ?')

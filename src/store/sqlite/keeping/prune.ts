@@ -8,10 +8,11 @@ import { AHEAD, roomOf, surplusOf } from '../../surplus.ts'
 import { prepare, prepareTuples } from '../engine/connection.ts'
 import type { Home } from './homes.ts'
 import { type Kept, prepareDrop, prepareFile } from './log.ts'
+import { prepareUnfinished } from './unfinished.ts'
 
 /**
  * How much is pruned beyond the size of a change if a home is far over its limits, as after an
- * import: in bytes, and in versions of forgotten memories. The rest is left to later changes.
+ * import: in bytes, and in versions. The rest is left to later changes.
  */
 const SHARE_BYTES = 262_144
 const SHARE_VERSIONS = 1_024
@@ -79,8 +80,9 @@ function prepareForget(db: DatabaseSync, most: number) {
      ORDER BY change LIMIT +?`,
   )
   const forget = prepare(db, 'DELETE FROM memories WHERE agent_id = ? AND key = ?')
-  return (agentId: string, home: Home): Home => {
-    if (most === 0 || home.deleted < most + AHEAD) return home
+  const isDue = ({ deleted }: Home): boolean => most > 0 && deleted >= most + AHEAD
+  const some = (agentId: string, home: Home): Home => {
+    if (!isDue(home)) return home
     let { deleted, history, floor } = home
     let freed = 0
     const rows = oldest.all(agentId, Math.min(deleted - most, SHARE_VERSIONS))
@@ -95,6 +97,7 @@ function prepareForget(db: DatabaseSync, most: number) {
     }
     return { ...home, history, floor, deleted }
   }
+  return { isDue, some }
 }
 
 /** Of all its versions. */
@@ -104,6 +107,7 @@ export function preparePrune(db: DatabaseSync, { versions, bytes, events }: Home
   const walk = prepareWalk(db)
   const free = prepareFree(db)
   const forget = prepareForget(db, events)
+  const unfinished = prepareUnfinished(db)
   const file = prepareFile(db)
   const aged = prepare<AgedRow>(
     db,
@@ -124,18 +128,16 @@ export function preparePrune(db: DatabaseSync, { versions, bytes, events }: Home
     return { rows: aged.all(agentId, home.oldest, AHEAD), home: filed }
   }
 
-  /** Versions from imports have lower numbers: they are older and are pruned first. */
-  function freeFrom(agentId: string, home: Home, row: AgedRow): Home {
-    const freed = free(agentId, home, walk(row.n, 0))
-    return { ...home, history: home.history - freed, oldest: row.event_id }
+  function freeFrom(agentId: string, home: Home, row: AgedRow): { home: Home; versions: number } {
+    const versions = walk(row.n, 0)
+    const history = home.history - free(agentId, home, versions)
+    return { home: { ...home, history, oldest: row.event_id }, versions: versions.length }
   }
 
   return {
-    /** Versions starting from the newest. */
-    chain: (agentId: string, home: Home, newest: number | null, most: number): number =>
-      free(agentId, home, walk(newest, most)),
     memory(agentId: string, home: Home, { n, count }: Behind): Left {
-      if (versions === 0 || count < versions + surplusOf(versions)) return { count, freed: 0 }
+      const isDue = versions > 0 && count >= versions + surplusOf(versions)
+      if (!isDue || unfinished.of(agentId)) return { count, freed: 0 }
       const rows = walk(n, 0)
       const over = rows.slice(versions)
       const freed = free(agentId, home, over)
@@ -145,16 +147,22 @@ export function preparePrune(db: DatabaseSync, { versions, bytes, events }: Home
     home(agentId: string, before: Home, was: number): Home {
       const goal = Math.max(bytes, was - SHARE_BYTES)
       const ahead = goal > bytes ? goal : roomOf(bytes)
-      let home = forget(agentId, before)
-      if (bytes === 0 || bytesOf(home) <= goal) return home
+      const isOver = (home: Home): boolean => bytes > 0 && bytesOf(home) > goal
+      if (!(isOver(before) || forget.isDue(before)) || unfinished.of(agentId)) return before
+      let home = forget.some(agentId, before)
+      if (!isOver(home)) return home
+      let freed = 0
       for (let given = 0; bytesOf(home) > (given < AHEAD ? ahead : goal); ) {
         const { rows, home: filed } = oldest(agentId, home)
         home = filed
         // Current texts are never pruned.
         if (rows.length === 0) return { ...home, oldest: home.lastEvent + 1 }
         for (const row of rows) {
-          if (bytesOf(home) <= (given++ < AHEAD ? ahead : goal)) break
-          home = freeFrom(agentId, home, row)
+          const isEnough = bytesOf(home) <= (given++ < AHEAD ? ahead : goal)
+          if (isEnough || freed > SHARE_VERSIONS) return home
+          const { versions, ...after } = freeFrom(agentId, home, row)
+          home = after.home
+          if (bytesOf(home) <= was) freed += versions
         }
       }
       return home

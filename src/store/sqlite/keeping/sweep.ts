@@ -16,6 +16,7 @@ import { surplusOf } from '../../surplus.ts'
 import { prepare, prepareTuples } from '../engine/connection.ts'
 import type { Kept } from './log.ts'
 import { prepareFree, prepareWalk } from './prune.ts'
+import { prepareUnfinished } from './unfinished.ts'
 
 /** Rows read together. */
 const AT_ONCE = 64
@@ -47,6 +48,7 @@ const OVER = `
 
 /** Removes a version and the skipped ones before it. */
 function prepareGiveUp(db: DatabaseSync) {
+  const unfinished = prepareUnfinished(db)
   const walk = prepareWalk(db)
   const free = prepareFree(db)
   const count = prepare(
@@ -57,6 +59,7 @@ function prepareGiveUp(db: DatabaseSync) {
   return (over: readonly OverTuple[]): void => {
     const freed = new Map<string, number>()
     for (const [n, event_id, event, size, agentId, key, firstEvent, previous] of over) {
+      if (unfinished.of(agentId)) continue
       const rows = [{ n, event_id, event, size }, ...walk(previous, 0)]
       const bytes = free(agentId, { firstEvent }, rows)
       freed.set(agentId, (freed.get(agentId) ?? 0) + bytes)

@@ -8,7 +8,8 @@ import { prepare, prepareTuples } from '../engine/connection.ts'
 import { type Kept, TAIL_OF_HOME } from './log.ts'
 
 /** A version and where it is, for verbs of both engines. */
-const PLACED = 'n, version, previous, operation, created_at, updated_at, id AS place, event'
+const PLACED = `n, version, previous, operation, created_at, updated_at, id AS place, event,
+  event_author IS NOT NULL AS brought`
 
 export const versionStatements: VersionStatements = {
   at: statement(
@@ -29,7 +30,7 @@ export type KeptVersionRow = VersionRow & Kept & { readonly key: string }
 export function prepareChain(db: DatabaseSync) {
   const version = prepare<KeptVersionRow>(
     db,
-    `SELECT n, previous, key, version, operation, author, memory_id AS id, created_at, updated_at,
+    `SELECT n, previous, coalesce(made_as, key) AS key, version, operation, author, memory_id AS id, created_at, updated_at,
        bytes, size, salt, event, id AS event_id
      FROM log WHERE n = ? AND operation IS NOT NULL`,
   )
@@ -71,7 +72,7 @@ const PAST = `
     SELECT l.n, l.version, l.previous, w.nth + 1 FROM walk w JOIN log l ON l.n = w.previous
     WHERE l.operation IS NOT NULL AND w.version > ?2 AND w.nth < ?3
   )
-  SELECT l.memory_id, l.key, l.created_at, l.text, l.metadata
+  SELECT l.memory_id, coalesce(l.made_as, l.key), l.created_at, l.text, l.metadata
   FROM walk w JOIN log l ON l.n = w.n WHERE w.version = ?2`
 
 /** `most`: versions retained of a memory. */

@@ -10,26 +10,17 @@ import {
   type LogRow,
   PINNED,
 } from '../../rest/contents.ts'
-import {
-  countsOf,
-  faultOf,
-  type Log,
-  type Promised,
-  promisedOf,
-  told,
-  unprovenIn,
-  violationsOf,
-} from '../../rest/promises.ts'
+import { type Log, type Promised, told } from '../../rest/log-promises.ts'
+import { countsOf, faultOf, promisedOf, unprovenIn, violationsOf } from '../../rest/promises.ts'
 import { SCHEMA, unknownSchema } from '../../schema.ts'
 import { prepare, prepareTuples } from '../engine/connection.ts'
 import { prepareVerbs } from '../engine/run.ts'
-import { beneath } from '../keeping/log.ts'
+import { EVENT } from '../keeping/events.ts'
 import { migrate, versionsOf } from '../schema/migrations.ts'
 import { readFileOf } from './still.ts'
 
 const LOG: Log = {
-  rows: `(SELECT *, id < (SELECT imports FROM homes h WHERE h.agent_id = log.agent_id)
-    * ${beneath({ imports: 1 })} AS staged FROM log)`,
+  rows: 'log',
   at: (l, of, place) => `${l}.n = ${of}.${place}`,
 }
 
@@ -71,13 +62,13 @@ const ownPromises: readonly Promised[] = [
       WHERE m.change <> c.id OR m.change <> l.id OR (c.id IS NULL AND m.change >= h.first_event)`,
   },
   {
-    fault: 'a version is none that its event made, or is numbered as an event and is none',
-    // A version that is other than its event has the event's number where both came from a server.
+    // Before schema 27 a version that was other than its event had its number, if it came from a server.
+    fault: 'a version is numbered as an event and is none',
     wrong: `SELECT l.agent_id || ' n=' || l.n FROM log l JOIN homes h ON h.agent_id = l.agent_id
-      WHERE l.event <> l.operation OR (l.event IS NULL AND l.id >= h.first_event AND NOT EXISTS (
+      WHERE l.event IS NULL AND l.id >= h.first_event AND NOT EXISTS (
         SELECT 1 FROM log_index i JOIN log e ON e.n = i.n
         WHERE i.agent_id = l.agent_id AND i.id = l.id AND e.operation IS NULL
-          AND (e.key, e.version) = (l.key, l.version)))`,
+          AND (e.key, e.version) = (l.key, l.version))`,
   },
   {
     fault: 'a row that holds no version has something of one',
@@ -209,8 +200,9 @@ export const checkLog: Check = (db) => {
   )
   const rows = prepare<LogRow>(
     db,
-    `SELECT agent_id, n, previous, id, event, key, renamed_from, version, author, updated_at AS created_at,
-       operation, hash, content, salt, metadata, text, bytes, size, ${PINNED} AS pinned
+    `SELECT agent_id, n, previous, id, event, key, renamed_from, version, ${EVENT.author} AS author,
+       ${EVENT.at} AS created_at, author AS writer, operation, hash, content, salt, metadata, text,
+       bytes, size, ${PINNED} AS pinned
      FROM log l ORDER BY n`,
   )
   const contents = checkContents(homes.iterate(), fault)

@@ -14,9 +14,33 @@ interface Step {
   readonly run: (db: DatabaseSync, progress: Progress) => void
 }
 
+/**
+ * Every version that an import brings has an event of its own, beside which it keeps its author, its
+ * time and its key. What an import had staged when its process ended goes.
+ */
+const bringWithEvents = (db: DatabaseSync): void =>
+  db.exec(`
+  DELETE FROM log WHERE n IN (
+    SELECT i.n FROM staged_imports s JOIN homes h ON h.agent_id = s.agent_id
+    JOIN log_index i ON i.agent_id = s.agent_id AND i.id < h.imports * -1000000000);
+  DELETE FROM log_index WHERE EXISTS (
+    SELECT 1 FROM staged_imports s JOIN homes h ON h.agent_id = s.agent_id
+    WHERE s.agent_id = log_index.agent_id AND log_index.id < h.imports * -1000000000);
+  DROP TABLE staged_imports;
+  ALTER TABLE log ADD COLUMN event_author TEXT;
+  ALTER TABLE log ADD COLUMN happened_at INTEGER;
+  ALTER TABLE log ADD COLUMN made_as TEXT;
+  CREATE TABLE unfinished (
+    agent_id TEXT PRIMARY KEY REFERENCES agents (agent_id),
+    event INTEGER NOT NULL,
+    rollback TEXT
+  ) STRICT, WITHOUT ROWID`)
+
 const STEPS: readonly Step[] = [
   // 1.0.0
-  { from: 4, to: 26, oldest: 26, run: upgrade },
+  { from: 4, to: 27, oldest: 27, run: upgrade },
+  // 2.0.0
+  { from: 26, to: 27, oldest: 27, run: bringWithEvents },
 ]
 
 /** Version 0: an empty database, or none of ours. */

@@ -33,6 +33,10 @@ export const eventWords: Readonly<Record<EventType, string>> = {
   suspect_theft: 'Used what may be a stolen token of the key',
   replace_operator_key: 'Replaced the operator token',
   rollback: 'Took back',
+  end_rollback: 'Finished taking back',
+  begin_import: 'Began an import',
+  end_import: 'Finished an import',
+  undo_import: 'Took an unfinished import back',
 }
 
 export interface Feed {
@@ -72,7 +76,7 @@ const who = ({ agentId, me }: Feed, by: Author | undefined): Html =>
     ? html`<a href="${tabPath(agentId, 'activity')}?by=${authorId(by)}">${byWhom(by, me)}</a>`
     : byWhom(by, me)
 
-/** One event, or changes of one kind by one author, one after the other. */
+/** One event; changes of one kind by one author, one after the other; a rollback; an import. */
 export interface Run {
   /** Newest first. */
   readonly events: readonly [HomeEvent, ...HomeEvent[]]
@@ -87,23 +91,35 @@ const UNFOLDED = 10
 const sizeOf = (count: number, isPart: boolean): string =>
   `${isPart ? 'at least ' : ''}${number(count)}`
 
-function severalWords({ events, isPart }: Run): Html {
-  const keys = [...new Set(events.map(({ key }) => key))]
+const one = (feed: Feed, event: HomeEvent): Html =>
+  html`<span class="what">${what(feed, event)}</span>`
+
+/** `changes`: of the run, newest first. */
+function severalWords(changes: readonly HomeEvent[], isPart: boolean): Html {
+  const keys = [...new Set(changes.map(({ key }) => key))]
   const names = keys
     .slice(0, NAMED)
     .map((key, at) => html`${at > 0 ? ', ' : ''}<code>${key}</code>`)
-  if (keys.length === 1) return html`${names} ${sizeOf(events.length, isPart)} times`
+  if (keys.length === 1) {
+    const isImport = changes[0]?.type === 'import'
+    return html`${names} ${sizeOf(changes.length, isPart)} ${isImport ? 'versions' : 'times'}`
+  }
   const rest = isPart ? 'more' : `${number(keys.length - NAMED)} more`
   const more = keys.length > NAMED ? ` and ${rest}` : ''
   return html`${sizeOf(keys.length, isPart)} memories: <span class="dim">${names}${more}</span>`
 }
 
 function several(feed: Feed, run: Run): Html {
-  const { id, type, by } = run.events[0]
+  const listed = run.events.filter(({ key }) => key !== undefined)
+  const [newest = run.events[0]] = listed
+  const { id, type, by } = newest
+  const last = run.events.at(-1) ?? newest
+  if (listed.length < 2 && !last.rollback) return one(feed, newest)
   const all = `${tabPath(feed.agentId, 'activity')}?type=${type}&before=${id + 1}${by ? `&by=${authorId(by)}` : ''}`
-  const last = run.events.at(-1) ?? run.events[0]
-  const said = last.rollback ? what(feed, last) : html`${eventWords[type]} ${severalWords(run)}`
-  const listed = run.events.filter((each) => !each.rollback)
+  const isAlike = listed.every((each) => each.type === type)
+  const said = last.rollback
+    ? what(feed, last)
+    : html`${eventWords[isAlike ? type : 'rollback']} ${severalWords(listed, run.isPart)}`
   return html`<details class="what" id="run-${last.id}"><summary>${said}</summary>
 <ol class="run">${listed.slice(0, UNFOLDED).map((each) => html`<li>${what(feed, each)} <span class="dim">${feed.time(each.createdAt)}</span></li>`)}</ol>${
     listed.length > UNFOLDED
@@ -117,11 +133,7 @@ const undo = ({ agentId }: Feed, { id }: HomeEvent): Html =>
 
 const row = (feed: Feed, run: Run): Html => {
   const [newest] = run.events
-  return html`<li>${
-    run.events.length > 1
-      ? several(feed, run)
-      : html`<span class="what">${what(feed, newest)}</span>`
-  }
+  return html`<li>${run.events.length > 1 ? several(feed, run) : one(feed, newest)}
 <span class="dim">${feed.time(newest.createdAt)}</span>
 <span class="by dim">${who(feed, newest.by)}${run.events.filter(({ rollback }) => rollback).map((each) => undo(feed, each))}</span></li>`
 }
@@ -134,15 +146,29 @@ const FEWEST = 3
 
 type Events = Run['events']
 
+/** What an import begins and ends with is in its row. */
+const AROUND_IMPORT: ReadonlySet<EventType> = new Set(['begin_import', 'end_import'])
+
+/**
+ * A rollback, its changes and its end. Those that come later, because others wrote meanwhile, have
+ * rows of their own.
+ */
+function isPartOf(whole: HomeEvent, { id, type, by }: HomeEvent): boolean {
+  const end = type === 'end_rollback' ? 1 : 0
+  const isWithin = id >= whole.id && id <= whole.id + (whole.rollback?.parts ?? 0) + end
+  return isWithin && JSON.stringify(by) === JSON.stringify(whole.by)
+}
+
 function groupsOf(events: readonly HomeEvent[], dayOf: (at: number) => string): Events[] {
   const rollbacks = events.filter(({ rollback }) => rollback)
   /** What is alike has the same: all of a rollback, or changes of one kind, author and day. */
-  function kindOf({ id, key, type, by, createdAt }: HomeEvent): unknown {
-    const whole = rollbacks.find(
-      (each) => id >= each.id && id <= each.id + (each.rollback?.parts ?? 0),
-    )
+  function kindOf(event: HomeEvent): unknown {
+    const { key, type, by, createdAt } = event
+    const whole = rollbacks.find((each) => isPartOf(each, event))
     if (whole) return whole.id
-    return key === undefined ? {} : JSON.stringify([type, by, dayOf(createdAt)])
+    const isAround = AROUND_IMPORT.has(type)
+    if (key === undefined && !isAround) return {}
+    return JSON.stringify([isAround ? 'import' : type, by, dayOf(createdAt)])
   }
   const runs: { readonly kind: unknown; readonly run: [HomeEvent, ...HomeEvent[]] }[] = []
   for (const event of events) {
@@ -151,7 +177,9 @@ function groupsOf(events: readonly HomeEvent[], dayOf: (at: number) => string): 
     else runs.push({ kind, run: [event] })
   }
   return runs.flatMap<Events>(({ run }) =>
-    run.length < FEWEST ? run.map((event) => [event]) : [run],
+    run.length < FEWEST || run.every(({ key }) => key === undefined)
+      ? run.map((event) => [event])
+      : [run],
   )
 }
 

@@ -1,0 +1,151 @@
+/**
+ * Imports and rollbacks: ordinary changes in batches, between an event that says that they began and
+ * one that says that they ended. What fits one batch is one transaction. Of a longer one a row in
+ * `unfinished` tells while it goes on; what was left unfinished by a process that ended is settled
+ * before the home is served again (see settle.ts).
+ */
+import type { Brought, Way } from './bring.ts'
+import type { Head } from './change.ts'
+import type { Ledger } from './plan.ts'
+import type { Author, Identity, Refused } from './port/home.ts'
+import type { HomeEvent } from './port/keeping/events.ts'
+import type { ImportAnswer, RollbackOrder, TakenBack } from './port/transfer.ts'
+import type { Due, Line, StateBefore } from './verbs/states-before.ts'
+
+/** Others wait at most for one batch. */
+const VERSIONS_PER_BATCH = 100
+const BYTES_PER_BATCH = 1_048_576
+
+/** What is asked of a rollback, besides whether to make it. */
+export type Wanted = Omit<RollbackOrder, 'dryRun'>
+
+export type Beginning =
+  | { readonly type: 'begin_import' }
+  /** `parts`: how many changes it is to make. */
+  | { readonly type: 'rollback'; readonly wanted: Wanted; readonly parts: number }
+
+export type Ending = 'end_import' | 'undo_import' | 'end_rollback'
+
+/** An import or a rollback that has begun. */
+export interface Begun {
+  /** The event that says so. */
+  readonly event: number
+  /** Who goes on with it, where several processes could. */
+  readonly holder: string
+}
+
+export interface Batch {
+  readonly way: Way
+  /** Of the first batch. */
+  readonly begin?: Beginning | undefined
+  /** Of any other: what it goes on with. */
+  readonly begun?: Begun | undefined
+  /** Of the last. */
+  readonly end?: Ending | undefined
+  /** Undefined: all lines are. */
+  readonly due?: Due | undefined
+  /** What is brought: by the caller, or as it was before the first change of these lines. */
+  readonly brought?: readonly Brought[]
+  readonly lines?: readonly Line[]
+}
+
+/** Who writes: an identity that may be refused, or whoever began it, whose token may be gone. */
+export type Actor = Identity | { readonly agentId: string; readonly by: Author }
+
+/** What became of the lines of a batch. */
+export interface TakenLines {
+  readonly unchanged: number
+  readonly skipped: readonly string[]
+  readonly changes: readonly TakenBack[]
+}
+
+type Imported = Extract<ImportAnswer, { outcome: 'imported' }>
+
+export type BatchAnswer =
+  | (Imported & { readonly begun: Begun; readonly lines?: TakenLines })
+  | Exclude<ImportAnswer, Imported>
+  /** Another process goes on with it. */
+  | { readonly outcome: 'lost' }
+
+/** The counters of a home, and the state of some of its keys. */
+export type HeadsAnswer =
+  | {
+      readonly outcome: 'heads'
+      readonly home: Ledger
+      readonly heads: ReadonlyMap<string, Head>
+    }
+  | Refused
+
+/** An import or a rollback that its process has left. */
+export interface Unfinished extends Begun {
+  readonly agentId: string
+  readonly by: Author
+  /** Undefined: an import. */
+  readonly rollback: Wanted | undefined
+  /** The time, by the engine's clock. */
+  readonly now: number
+}
+
+/** What imports and rollbacks ask of an engine. */
+export interface BatchStore {
+  readHeads(identity: Identity, keys: readonly string[]): Promise<HeadsAnswer>
+  /** One transaction. If the answer is not `imported`, nothing was changed. */
+  writeBatch(actor: Actor, batch: Batch, now: number): Promise<BatchAnswer>
+  /** Homes with something unfinished that nobody goes on with. */
+  listUnfinished(): Promise<readonly string[]>
+  /** Undefined if there is nothing, or somebody goes on with it: unless that is oneself. */
+  takeOver(agentId: string, mine?: Begun): Promise<Unfinished | undefined>
+  /** The ids of the retained events; undefined if there is no such home. */
+  retainedEvents(agentId: string): Promise<{ first: number; last: number } | undefined>
+  /** At most EVENTS_AT_ONCE with after < id <= until, which is at most ROWS_PER_LOOK higher. */
+  eventsBetween(
+    agentId: string,
+    order: 'oldest' | 'newest',
+    after: number,
+    until: number,
+  ): Promise<readonly HomeEvent[]>
+  /** Prunes what is over the home's limits: nothing is while something is unfinished. */
+  prune(agentId: string): Promise<void>
+  statesBefore(agentId: string, lines: readonly Line[], due?: Due): Promise<readonly StateBefore[]>
+}
+
+/** From this time on, which the first call gets. */
+export function clockFrom(now: number, stopwatch: () => number): () => number {
+  let from: number | undefined
+  return () => {
+    from ??= stopwatch()
+    return now + Math.round(stopwatch() - from)
+  }
+}
+
+/** A batch of items, and whether it is the first or the last of them. */
+export interface Portion<T> {
+  readonly items: readonly T[]
+  readonly isFirst: boolean
+  readonly isLast: boolean
+}
+
+/** At least one portion, possibly empty. */
+export async function* portionsOf<T>(
+  source: AsyncIterable<T> | Iterable<T>,
+  weigh: (item: T) => { readonly versions: number; readonly bytes: number },
+): AsyncGenerator<Portion<T>> {
+  let items: T[] = []
+  let isFirst = true
+  let [versions, bytes] = [0, 0]
+  for await (const item of source) {
+    const weight = weigh(item)
+    const isFull =
+      versions + weight.versions > VERSIONS_PER_BATCH || bytes + weight.bytes > BYTES_PER_BATCH
+    if (items.length > 0 && isFull) {
+      yield { items, isFirst, isLast: false }
+      items = []
+      isFirst = false
+      ;[versions, bytes] = [0, 0]
+    }
+    items.push(item)
+    versions += weight.versions
+    bytes += weight.bytes
+  }
+  yield { items, isFirst, isLast: true }
+}

@@ -1,0 +1,187 @@
+/** Which memories changed since an event, and what they were before. */
+import type { BatchStore, TakenLines, Wanted } from './batches.ts'
+import type { Brought } from './bring.ts'
+import { type HomeEvent, ROWS_PER_LOOK } from './port/keeping/events.ts'
+import type { KeptVersion } from './port/transfer.ts'
+import { EVENTS_AT_ONCE } from './verbs/event-pages.ts'
+import type { Due, Line, StateBefore } from './verbs/states-before.ts'
+
+/** Whose memory is under a key now: the key that it had then; null if it is new. */
+type Origins = Map<string, string | null>
+
+interface OpenLine extends Omit<Line, 'now' | 'wasThere'> {
+  now: string | undefined
+  /** Whether the wanted author has changed it since. */
+  isTouched: boolean
+}
+
+/** Events that change which text is under a key. */
+const isChange = ({ type, key, version }: HomeEvent): boolean =>
+  key !== undefined && version !== undefined && type !== 'protect' && type !== 'unprotect'
+
+const isBy = ({ by }: HomeEvent, wanted: string | undefined): boolean =>
+  wanted === undefined || (by?.key?.id ?? by?.as) === wanted
+
+/** Follows the memories of then through all that happened since, oldest event first. */
+export function followLines(by?: string) {
+  const lines = new Map<string, OpenLine>()
+  const origins: Origins = new Map()
+
+  function open(key: string, event: HomeEvent, now: string | undefined): OpenLine {
+    const { id: eventId, type, version: before = 1 } = event
+    const line = { key, now, before, type, eventId, isTouched: false }
+    lines.set(key, line)
+    return line
+  }
+
+  /** The lines of a key that an event is about: its own, and that of the memory under it. */
+  function linesOf(key: string, event: HomeEvent): OpenLine[] {
+    if (!origins.has(key)) {
+      origins.set(key, key)
+      return [open(key, event, key)]
+    }
+    const origin = origins.get(key) ?? key
+    return [key, origin].flatMap((each) => lines.get(each) ?? [])
+  }
+
+  function rename(from: string, event: HomeEvent & { readonly key: string }): OpenLine[] {
+    const touched = linesOf(from, event)
+    const { key } = event
+    const there = lines.get(key)
+    // Whatever was there has no versions left, as after version 1: otherwise the key was taken.
+    if (there?.now === key) there.now = undefined
+    touched.push(there ?? open(key, { ...event, version: 1 }, undefined))
+    const origin = origins.get(from) ?? null
+    const moved = origin === null ? undefined : lines.get(origin)
+    if (moved) moved.now = key
+    origins.set(key, origin)
+    origins.set(from, null)
+    return touched
+  }
+
+  return {
+    meet(event: HomeEvent): void {
+      const { key, from } = event
+      if (key === undefined || !isChange(event)) return
+      const touched = from === undefined ? linesOf(key, event) : rename(from, { ...event, key })
+      if (isBy(event, by)) for (const line of touched) line.isTouched = true
+    },
+    /** By key. */
+    lines: (prefix: string): readonly OpenLine[] =>
+      [...lines.values()]
+        .filter(({ key, isTouched }) => isTouched && key.startsWith(prefix))
+        .sort((a, b) => (a.key < b.key ? -1 : 1)),
+  }
+}
+
+/** An import without a text is of a deletion. */
+const endsMemory = ({ type, content }: HomeEvent): boolean =>
+  type === 'delete' || type === 'erase' || (type === 'import' && content === undefined)
+
+/** Events in order from after one up to another. */
+async function* eventsUntil(
+  { eventsBetween }: BatchStore,
+  agentId: string,
+  { after, until }: { readonly after: number; readonly until: number },
+): AsyncGenerator<HomeEvent> {
+  for (let from = after; from < until; ) {
+    const to = Math.min(until, from + ROWS_PER_LOOK)
+    const events = await eventsBetween(agentId, 'oldest', from, to)
+    yield* events
+    from = events.length < EVENTS_AT_ONCE ? to : (events.at(-1)?.id ?? to)
+  }
+}
+
+/** Whether keys had memories, by the last event of each up to `to`. */
+async function wereThere(
+  { eventsBetween }: BatchStore,
+  agentId: string,
+  { first, to }: { readonly first: number; readonly to: number },
+  keys: readonly string[],
+): Promise<ReadonlyMap<string, boolean>> {
+  const wanted = new Set(keys)
+  const found = new Map<string, boolean>()
+  const see = (key: string | undefined, isThere: boolean): void => {
+    if (key !== undefined && wanted.delete(key)) found.set(key, isThere)
+  }
+  for (let until = to; until >= first && wanted.size > 0; ) {
+    const after = Math.max(first - 1, until - ROWS_PER_LOOK)
+    const events = await eventsBetween(agentId, 'newest', after, until)
+    for (const event of events.filter(isChange)) {
+      see(event.key, !endsMemory(event))
+      see(event.from, false)
+    }
+    until = events.length < EVENTS_AT_ONCE ? after : (events.at(-1)?.id ?? after + 1) - 1
+  }
+  return found
+}
+
+/** The memories that changed after an event and up to another, as they were right after it. */
+export async function changedUntil(
+  store: BatchStore,
+  agentId: string,
+  until: number,
+  { to, prefix, by }: Wanted,
+): Promise<readonly Line[]> {
+  const following = followLines(by)
+  for await (const event of eventsUntil(store, agentId, { after: to, until })) {
+    following.meet(event)
+  }
+  const lines = following.lines(prefix)
+  const { first = 1 } = (await store.retainedEvents(agentId)) ?? {}
+  const keys = lines.map(({ key }) => key)
+  const there = await wereThere(store, agentId, { first, to }, keys)
+  const unknown = first === 1 ? false : undefined
+  return lines.map((line) => ({ ...line, wasThere: there.get(line.key) ?? unknown }))
+}
+
+/** The memories that an import has changed since it began, as they were right before. */
+export async function changedByImport(
+  store: BatchStore,
+  agentId: string,
+  event: number,
+): Promise<readonly Line[]> {
+  const following = followLines()
+  const { last = event } = (await store.retainedEvents(agentId)) ?? {}
+  for await (const each of eventsUntil(store, agentId, { after: event, until: last })) {
+    if (each.type === 'import') following.meet(each)
+  }
+  // Others may have written since it began: what was there is known from the versions alone.
+  return following.lines('').map((line) => ({ ...line, wasThere: undefined }))
+}
+
+/** The next version of a key; its number, and the time, are given later. */
+function versionOf({ key, was }: StateBefore, marks: Pick<KeptVersion, 'protected'>): KeptVersion {
+  const facts = { key, version: 1, by: undefined, updatedAt: 0, ...marks }
+  if (was === undefined || was === 'gone') {
+    return { ...facts, id: '', createdAt: 0, operation: 'delete', content: undefined }
+  }
+  const { id, createdAt, text, metadata } = was
+  return { ...facts, id, createdAt, operation: 'restore', content: { text, metadata } }
+}
+
+const isChanged = ({ was, isSame }: StateBefore): boolean => !isSame && was !== 'gone'
+
+/** What these states bring, and what becomes of their lines. */
+export function broughtBack(
+  states: readonly StateBefore[],
+  due?: Due,
+): {
+  readonly brought: readonly Brought[]
+  readonly lines: TakenLines
+} {
+  const changed = states.filter(isChanged)
+  // An import replaces no memory that is protected, and may have protected it.
+  const marks = due?.unless === 'changed_after_import' ? { protected: false } : {}
+  return {
+    brought: changed.map((state) => ({
+      ...{ key: state.key, found: 1 },
+      versions: [versionOf(state, marks)],
+    })),
+    lines: {
+      unchanged: states.filter(({ isSame }) => isSame).length,
+      skipped: states.filter(({ was }) => was === 'gone').map(({ key }) => key),
+      changes: changed.map(({ key, place: was }) => ({ key, was })),
+    },
+  }
+}

@@ -1,0 +1,142 @@
+/** Imports and rollbacks with several nodes: one goes on with each, another only once that has ended. */
+import { randomBytes } from 'node:crypto'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { StoreUnavailable } from '../../src/store/port/errors.ts'
+import type { Identity } from '../../src/store/port/home.ts'
+import type { ImportOrder } from '../../src/store/port/transfer.ts'
+import { statement } from '../../src/store/postgres/engine/connections.ts'
+import { NOON, openFixture, type StoreFixture } from '../store/fixture.ts'
+import { kept } from '../store/kept.ts'
+import { unhold } from '../store/unhold.ts'
+import { type Opened, openBeside } from './opened.ts'
+
+const REPLACE: ImportOrder = { onConflict: 'replace', dryRun: false }
+
+let opened: Opened
+/** Another node on the same database. */
+let beside: StoreFixture
+beforeAll(async () => {
+  opened = await openBeside(2)
+  const same = { ...opened.database, drop: async () => {}, directory: async () => '' }
+  beside = await openFixture({ name: 'postgres', fresh: async () => same })
+})
+afterAll(async () => {
+  await beside.close()
+  await opened.close()
+})
+
+const silence = () =>
+  unhold({ name: 'postgres', fresh: async () => opened.database }, opened.database.url)
+
+const nameOf = (n: number): string => `k${String(n).padStart(3, '0')}`
+
+/** Two batches; `midway` is called once the first is written. */
+function source(midway: () => unknown = () => {}) {
+  let reads = 0
+  async function* versions() {
+    const isWritten = reads++ > 0
+    for (let n = 0; n < 150; n++) {
+      if (isWritten && n === 120) await midway()
+      yield [kept(nameOf(n), 1, 'sent')]
+    }
+  }
+  return { [Symbol.asyncIterator]: versions }
+}
+
+const bring = (identity: Identity, midway?: () => unknown, node = opened.fixture) =>
+  node.store().importMemories(identity, source(midway), REPLACE, NOON)
+
+const countOf = async (identity: Identity) => {
+  const profile = await beside.store().readProfile(identity)
+  return profile.outcome === 'profile' ? profile.memoryCount : -1
+}
+
+async function lastTypeOf(identity: Identity) {
+  const log = await beside.store().eventsAfter(identity, 0, 1_000)
+  return log.outcome === 'events' ? log.events.at(-1)?.type : undefined
+}
+
+test('what one goes on with another does not take over, nor add to', async () => {
+  const { operator } = await opened.fixture.agent()
+  const midway = async () => {
+    await expect(bring(operator, undefined, beside)).rejects.toThrow(StoreUnavailable)
+    await expect(
+      beside.store().rollBack(operator, { to: 0, prefix: '', dryRun: false }, NOON),
+    ).rejects.toThrow(StoreUnavailable)
+  }
+  expect(await bring(operator, midway)).toMatchObject({ outcome: 'imported', imported: 150 })
+  expect(await countOf(operator)).toBe(150)
+})
+
+test('a node that starts leaves alone what another goes on with', async () => {
+  const { operator } = await opened.fixture.agent()
+  const { agent: other } = await opened.fixture.agent()
+  const goOn = statement('UPDATE unfinished SET held_until = held_until + 1')
+  const midway = async () => {
+    const started = beside.restart()
+    // As with the next batch: it is seen to go on.
+    const told = setInterval(() => void opened.connections.write(goOn), 100)
+    await started.finally(() => clearInterval(told))
+    expect(await beside.store().readProfile(other)).toMatchObject({ outcome: 'profile' })
+  }
+  expect(await bring(operator, midway)).toMatchObject({ outcome: 'imported', imported: 150 })
+})
+
+test('what a node is silent about another takes back, and the first does not go on', async () => {
+  const { operator } = await opened.fixture.agent()
+  const { operator: other } = await opened.fixture.agent()
+  const seen: unknown[] = []
+  const midway = async () => {
+    seen.push(await countOf(operator))
+    await silence()
+    await bring(operator, undefined, beside)
+    await bring(other, undefined, beside)
+    seen.push(await countOf(operator))
+  }
+  await expect(bring(operator, midway)).rejects.toThrow('another process has taken the import back')
+  expect(seen).toEqual([100, 150])
+  expect([await countOf(operator), await lastTypeOf(operator)]).toEqual([150, 'end_import'])
+})
+
+const sizeOfLog = statement<{ bytes: number }>("SELECT pg_total_relation_size('log') AS bytes")
+
+test.each([
+  { what: 'over the bytes of a home', bounds: { bytes: 100_000 }, outcome: 'over_quota', rows: 67 },
+  { what: 'over its memories', bounds: { memories: 10 }, outcome: 'over_quota', rows: 67 },
+  { what: 'a conflict at its end', bounds: {}, outcome: 'conflict', rows: 256 },
+])('4 MiB that are $what are not written', async ({ bounds, outcome, rows }) => {
+  const { operator } = await opened.fixture.agent()
+  await opened.fixture.write(operator, { key: 'k255' })
+  await opened.fixture.restart(bounds)
+  // Of what PostgreSQL can press into nothing it would not tell.
+  const text = () => randomBytes(8_000).toString('hex')
+  let read = 0
+  async function* counted() {
+    for (let n = 0; n < 256; n++) {
+      read++
+      yield [kept(`k${String(n).padStart(3, '0')}`, 1, text())]
+    }
+  }
+  const sent = { [Symbol.asyncIterator]: counted }
+  const sizeNow = async () => (await opened.connections.read(sizeOfLog))[0]?.bytes ?? 0
+  const before = await sizeNow()
+  const order = { onConflict: 'fail', dryRun: false } as const
+  const answer = await opened.fixture.store().importMemories(operator, sent, order, NOON)
+  await opened.fixture.restart()
+  expect(answer.outcome).toBe(outcome)
+  expect((await sizeNow()) - before).toBeLessThan(65_536)
+  expect(read).toBeLessThanOrEqual(rows)
+})
+
+test('what a node has left is taken back by the others without being asked', async () => {
+  const { operator } = await opened.fixture.agent()
+  const cut = async () => {
+    await opened.fixture.restart({}, silence)
+    throw new RangeError('ended')
+  }
+  await expect(bring(operator, cut)).rejects.toThrow('ended')
+  while ((await lastTypeOf(operator)) !== 'undo_import') {
+    await new Promise((done) => setTimeout(done, 50))
+  }
+  expect(await countOf(operator)).toBe(0)
+})
