@@ -193,7 +193,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   'store/erasure': ['store/change', 'store/plan', 'store/port'],
   'store/bring': ['store/change', 'store/plan', 'store/port'],
   'store/batches': ['store/bring', 'store/change', 'store/plan', 'store/port', 'store/verbs'],
-  'store/lines': ['store/batches', 'store/bring', 'store/port', 'store/verbs'],
+  'store/lines': [...['store/batches', 'store/bring', 'store/change', 'store/port', 'store/verbs']],
   'store/settle': [
     ...['keyed-queue', 'store/batches', 'store/bring', 'store/lines', 'store/port', 'timers'],
   ],
@@ -201,8 +201,8 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     ...['store/batches', 'store/bring', 'store/change', 'store/port', 'store/settle'],
   ],
   'store/rollback': [
-    ...['store/batches', 'store/bring', 'store/change', 'store/lines', 'store/port'],
-    ...['store/settle', 'store/verbs'],
+    ...['store/batches', 'store/bring', 'store/lines', 'store/port', 'store/settle'],
+    'store/verbs',
   ],
   'store/feeds': ['store/port', 'store/words'],
   'store/credentials': ['store/port'],

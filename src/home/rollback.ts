@@ -47,7 +47,7 @@ export const rollBack = endpoint({
     tag,
     summary: 'Roll memories back to an event',
     description:
-      'All or nothing: what was changed or deleted since becomes its version of then again, what was created since is deleted, and what was renamed gets its key back. Each becomes a new version, so a rollback can be rolled back. Its changes are events between `rollback`, which tells how many there are, and `end_rollback`. More than 100 changes or 1 MiB are made in batches, which readers see one after the other; once begun, a rollback is finished, even if the service is restarted. Protected memories stay protected. What others write after it has begun stays.',
+      'All or nothing: what was changed or deleted since becomes its version of then again, what was created since is deleted, and what was renamed gets its key back. Each becomes a new version, so a rollback can be rolled back. Its changes are events between `rollback`, which tells how many there are, and `end_rollback`. More than 100 changes or 512 KiB are made in batches, which readers see one after the other; once begun, a rollback is finished, even if the service is restarted. Protected memories stay protected. What others write after it has begun stays.',
   },
   guards: forOperators('controls'),
   query: noQuery,

@@ -10,11 +10,11 @@ import type { Ledger } from './plan.ts'
 import type { Author, Identity, Refused } from './port/home.ts'
 import type { HomeEvent } from './port/keeping/events.ts'
 import type { ImportAnswer, RollbackOrder, TakenBack } from './port/transfer.ts'
-import type { Due, Line, StateBefore } from './verbs/states-before.ts'
+import type { Line, PlaceNow, StateBefore } from './verbs/states-before.ts'
 
 /** Others wait at most for one batch. */
 const VERSIONS_PER_BATCH = 100
-const BYTES_PER_BATCH = 1_048_576
+const BYTES_PER_BATCH = 524_288
 
 /** What is asked of a rollback, besides whether to make it. */
 export type Wanted = Omit<RollbackOrder, 'dryRun'>
@@ -34,6 +34,22 @@ export interface Begun {
   readonly holder: string
 }
 
+/** A key that gets a version again. */
+export interface Back {
+  readonly key: string
+  /** The row of the version; null: there was no memory. */
+  readonly n: number | null
+  /** Where the version is now. */
+  readonly was: PlaceNow | undefined
+}
+
+/** Which memories are still to be taken back. */
+export type Due =
+  /** Those that nobody has changed since the rollback began. */
+  | { readonly unless: 'changed_since'; readonly event: number }
+  /** Those that are as the import left them. */
+  | { readonly unless: 'changed_after_import'; readonly event: number }
+
 export interface Batch {
   readonly way: Way
   /** Of the first batch. */
@@ -42,19 +58,18 @@ export interface Batch {
   readonly begun?: Begun | undefined
   /** Of the last. */
   readonly end?: Ending | undefined
-  /** Undefined: all lines are. */
+  /** Undefined: all are. */
   readonly due?: Due | undefined
-  /** What is brought: by the caller, or as it was before the first change of these lines. */
+  /** What is brought, or what is to be as it was. */
   readonly brought?: readonly Brought[]
-  readonly lines?: readonly Line[]
+  readonly back?: readonly Back[]
 }
 
 /** Who writes: an identity that may be refused, or whoever began it, whose token may be gone. */
 export type Actor = Identity | { readonly agentId: string; readonly by: Author }
 
-/** What became of the lines of a batch. */
-export interface TakenLines {
-  readonly unchanged: number
+/** What became of what is taken back. */
+export interface Taken {
   readonly skipped: readonly string[]
   readonly changes: readonly TakenBack[]
 }
@@ -62,7 +77,7 @@ export interface TakenLines {
 type Imported = Extract<ImportAnswer, { outcome: 'imported' }>
 
 export type BatchAnswer =
-  | (Imported & { readonly begun: Begun; readonly lines?: TakenLines })
+  | (Imported & { readonly begun: Begun; readonly taken?: Taken })
   | Exclude<ImportAnswer, Imported>
   /** Another process goes on with it. */
   | { readonly outcome: 'lost' }
@@ -106,7 +121,7 @@ export interface BatchStore {
   ): Promise<readonly HomeEvent[]>
   /** Prunes what is over the home's limits: nothing is while something is unfinished. */
   prune(agentId: string): Promise<void>
-  statesBefore(agentId: string, lines: readonly Line[], due?: Due): Promise<readonly StateBefore[]>
+  statesBefore(agentId: string, lines: readonly Line[]): Promise<readonly StateBefore[]>
 }
 
 /** From this time on, which the first call gets. */
@@ -125,10 +140,16 @@ export interface Portion<T> {
   readonly isLast: boolean
 }
 
+/** What of a batch's size an item takes. */
+export interface Weight {
+  readonly versions: number
+  readonly bytes: number
+}
+
 /** At least one portion, possibly empty. */
 export async function* portionsOf<T>(
   source: AsyncIterable<T> | Iterable<T>,
-  weigh: (item: T) => { readonly versions: number; readonly bytes: number },
+  weigh: (item: T) => Weight,
 ): AsyncGenerator<Portion<T>> {
   let items: T[] = []
   let isFirst = true

@@ -1,10 +1,11 @@
 /** Which memories changed since an event, and what they were before. */
-import type { BatchStore, TakenLines, Wanted } from './batches.ts'
+import type { Back, BatchStore, Due, Taken, Wanted } from './batches.ts'
 import type { Brought } from './bring.ts'
+import { sizeOf } from './change.ts'
 import { type HomeEvent, ROWS_PER_LOOK } from './port/keeping/events.ts'
 import type { KeptVersion } from './port/transfer.ts'
 import { EVENTS_AT_ONCE } from './verbs/event-pages.ts'
-import type { Due, Line, StateBefore } from './verbs/states-before.ts'
+import type { Line, StateBefore, Then } from './verbs/states-before.ts'
 
 /** Whose memory is under a key now: the key that it had then; null if it is new. */
 type Origins = Map<string, string | null>
@@ -151,37 +152,67 @@ export async function changedByImport(
 }
 
 /** The next version of a key; its number, and the time, are given later. */
-function versionOf({ key, was }: StateBefore, marks: Pick<KeptVersion, 'protected'>): KeptVersion {
+function versionOf(key: string, was: Then | undefined, due: Due | undefined): KeptVersion {
+  // An import replaces no memory that is protected, and may have protected it.
+  const marks = due?.unless === 'changed_after_import' ? { protected: false } : {}
   const facts = { key, version: 1, by: undefined, updatedAt: 0, ...marks }
-  if (was === undefined || was === 'gone') {
-    return { ...facts, id: '', createdAt: 0, operation: 'delete', content: undefined }
-  }
+  if (!was) return { ...facts, id: '', createdAt: 0, operation: 'delete', content: undefined }
   const { id, createdAt, text, metadata } = was
   return { ...facts, id, createdAt, operation: 'restore', content: { text, metadata } }
 }
 
-const isChanged = ({ was, isSame }: StateBefore): boolean => !isSame && was !== 'gone'
+/** A key to be taken back, and what is in the row of its version; undefined if it is gone. */
+interface Found {
+  readonly back: Back
+  readonly was: Then | undefined
+}
 
-/** What these states bring, and what becomes of their lines. */
+/** What these bring, and what becomes of them. */
 export function broughtBack(
-  states: readonly StateBefore[],
+  found: readonly Found[],
   due?: Due,
-): {
-  readonly brought: readonly Brought[]
-  readonly lines: TakenLines
-} {
-  const changed = states.filter(isChanged)
-  // An import replaces no memory that is protected, and may have protected it.
-  const marks = due?.unless === 'changed_after_import' ? { protected: false } : {}
+): { readonly brought: readonly Brought[]; readonly taken: Taken } {
+  const isGone = ({ back, was }: Found): boolean => back.n !== null && !was
+  const kept = found.filter((each) => !isGone(each))
   return {
-    brought: changed.map((state) => ({
-      ...{ key: state.key, found: 1 },
-      versions: [versionOf(state, marks)],
+    brought: kept.map(({ back: { key }, was }) => ({
+      ...{ key, found: 1 },
+      versions: [versionOf(key, was, due)],
     })),
-    lines: {
-      unchanged: states.filter(({ isSame }) => isSame).length,
-      skipped: states.filter(({ was }) => was === 'gone').map(({ key }) => key),
-      changes: changed.map(({ key, place: was }) => ({ key, was })),
+    taken: {
+      skipped: found.filter(isGone).map(({ back }) => back.key),
+      changes: kept.map(({ back: { key, was } }) => ({ key, was })),
     },
   }
 }
+
+/** Lines that are looked up at once; more would delay others. */
+const LINES_AT_ONCE = 4
+
+/** What becomes of a line. */
+type Fate =
+  | { readonly fate: 'unchanged' }
+  | { readonly fate: 'gone'; readonly key: string }
+  | { readonly fate: 'back'; readonly back: Back; readonly was: Then | undefined }
+
+function fateOf({ key, was, place, n, isSame }: StateBefore): Fate {
+  if (isSame) return { fate: 'unchanged' }
+  if (was === 'gone') return { fate: 'gone', key }
+  return { fate: 'back', back: { key, n: n ?? null, was: place }, was }
+}
+
+/** What each line was before, and whether it has to be taken back. */
+export async function* fatesOf(
+  { statesBefore }: BatchStore,
+  agentId: string,
+  lines: readonly Line[],
+): AsyncGenerator<readonly Fate[]> {
+  for (let at = 0; at < lines.length; at += LINES_AT_ONCE) {
+    const some = lines.slice(at, at + LINES_AT_ONCE)
+    const states = await Promise.all(some.map((line) => statesBefore(agentId, [line])))
+    yield states.flat().map(fateOf)
+  }
+}
+
+/** What is written for a key that is taken back. */
+export const weightOf = (was: Then | undefined) => ({ versions: 1, bytes: was ? sizeOf(was) : 0 })

@@ -6,14 +6,11 @@ import { createKeyedQueue } from '../keyed-queue.ts'
 import type { Timers } from '../timers.ts'
 import { type BatchStore, type Begun, portionsOf, type Unfinished } from './batches.ts'
 import { ROLLBACK } from './bring.ts'
-import { changedByImport, changedUntil } from './lines.ts'
+import { changedByImport, changedUntil, fatesOf, weightOf } from './lines.ts'
 import { StoreUnavailable } from './port/errors.ts'
 
 /** How often it is looked for. */
 const LOOK_MS = 5_000
-
-/** What was there before takes up to 20 KB a line. */
-const WEIGHT = { versions: 2, bytes: 0 }
 
 /** Throws StoreUnavailable. */
 async function finish(store: BatchStore, unfinished: Unfinished): Promise<void> {
@@ -25,9 +22,18 @@ async function finish(store: BatchStore, unfinished: Unfinished): Promise<void> 
     ...{ way: ROLLBACK, begun: { event, holder } },
     due: { unless: rollback ? 'changed_since' : 'changed_after_import', event } as const,
   }
-  for await (const { items, isLast } of portionsOf(lines, () => WEIGHT)) {
+  const backs = async function* () {
+    for await (const some of fatesOf(store, agentId, lines)) {
+      yield* some.filter((each) => each.fate === 'back')
+    }
+  }
+  for await (const { items, isLast } of portionsOf(backs(), ({ was }) => weightOf(was))) {
     const end = rollback ? ('end_rollback' as const) : ('undo_import' as const)
-    const batch = { ...asked, lines: items, end: isLast ? end : undefined }
+    const batch = {
+      ...asked,
+      back: items.map(({ back }) => back),
+      end: isLast ? end : undefined,
+    }
     const answer = await store.writeBatch({ agentId, by }, batch, now)
     if (answer.outcome !== 'imported') throw new StoreUnavailable('another process settles it')
   }

@@ -59,7 +59,7 @@ const count = (from: string, { agentId }: Identity): unknown =>
 const rowsWritten = () => db.prepare('SELECT total_changes() AS n').get()?.n
 
 describe('no write of an import keeps others waiting for more than a few rows and pages', () => {
-  /** A batch of 100 memories has three rows for each, and one of 1 MiB somewhat over 256 pages. */
+  /** A batch of 100 memories has three rows for each, and one of 512 KiB somewhat over 128 pages. */
   const MOST = { rows: 400, pages: 400 }
 
   test.each([

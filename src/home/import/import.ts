@@ -91,7 +91,7 @@ export const importMemories = endpoint({
     tag,
     summary: 'Import an export, with or without history',
     description:
-      'All or nothing: the whole file is validated before anything is written. For a key that never had a memory, the versions are imported with their numbers, authors and times; otherwise the text becomes the next version. The profile is not changed. Each version has an event, between `begin_import` and `end_import`. More than 100 versions or 1 MiB are written in batches, which readers see one after the other; an import that cannot be finished is taken back, at the latest when the service starts again, and `undo_import` follows. The upload may take up to an hour as long as data keeps arriving, and must not be larger than importBytes in the limits of the preview. Only one import into an agent can run at a time.',
+      'All or nothing: the whole file is validated before anything is written. For a key that never had a memory, the versions are imported with their numbers, authors and times; otherwise the text becomes the next version. The profile is not changed. Each version has an event, between `begin_import` and `end_import`. More than 100 versions or 512 KiB are written in batches, which readers see one after the other; an import that cannot be finished is taken back, at the latest when the service starts again, and `undo_import` follows. The upload may take up to an hour as long as data keeps arriving, and must not be larger than importBytes in the limits of the preview. Only one import into an agent can run at a time.',
   },
   guards: forOperators('controls'),
   query,

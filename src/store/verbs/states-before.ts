@@ -6,13 +6,6 @@ import { ask, type Statement, statement, type Verb } from './verb.ts'
 /** Numbers below zero that each import before schema 27 had for the versions that it brought. */
 const BLOCK = 1_000_000_000
 
-/** Which memories are still to be taken back. */
-export type Due =
-  /** Those that nobody has changed since the rollback began. */
-  | { readonly unless: 'changed_since'; readonly event: number }
-  /** Those that are as the import left them. */
-  | { readonly unless: 'changed_after_import'; readonly event: number }
-
 /** A key, and the memory that it had. */
 export interface Line {
   readonly key: string
@@ -41,6 +34,8 @@ export interface StateBefore {
   readonly was: Then | 'gone' | undefined
   /** Where the version of then is now. */
   readonly place?: PlaceNow | undefined
+  /** The row of the version of then. */
+  readonly n?: number | undefined
   /** As it was already. */
   readonly isSame: boolean
 }
@@ -131,12 +126,6 @@ export interface VersionStatements {
   readonly madeBy: Statement<PlacedVersionRow>
 }
 
-/** `current`: the newest version, if one is retained. */
-function isDue(current: PlacedVersionRow | undefined, { unless, event }: Due): boolean {
-  if (unless === 'changed_since') return !current || current.place < event
-  return current !== undefined && current.place > event && current.event === 'import'
-}
-
 function* textOf(agentId: string, n: number | null): Verb<Then | undefined> {
   const [row] = n === null ? [] : yield* ask(textAt, agentId, n)
   if (!row || row.text === null || row.metadata === null) return undefined
@@ -166,16 +155,9 @@ export function stateReads({ at, madeBy }: VersionStatements) {
     return { first, older: undefined }
   }
 
-  function* stateBefore(
-    agentId: string,
-    line: Line,
-    floor: number,
-    due: Due | undefined,
-  ): Verb<StateBefore | undefined> {
+  function* stateBefore(agentId: string, line: Line, floor: number): Verb<StateBefore> {
     const { key } = line
     const [head] = yield* ask(headOf, agentId, key)
-    const [now] = due && head?.n ? yield* ask(at, agentId, head.n) : []
-    if (due && !isDue(now, due)) return undefined
     const current = head && !head.deleted ? yield* textOf(agentId, head.n) : undefined
     const row = versionThen(line, yield* find(agentId, line), floor)
     if (row === 'gone') return { key, was: 'gone', isSame: false }
@@ -183,22 +165,14 @@ export function stateReads({ at, madeBy }: VersionStatements) {
     if (row && !was) return { key, was: 'gone', isSame: false }
     const isSame = was?.text === current?.text && was?.metadata === current?.metadata
     const place = row && { key: line.now ?? key, version: row.version }
-    return { key, was, place, isSame }
+    return { key, was, place, n: row?.n, isSame }
   }
 
   return {
-    /** Of those lines that are `due`, if that is asked. */
-    *statesBefore(
-      agentId: string,
-      lines: readonly Line[],
-      due?: Due,
-    ): Verb<readonly StateBefore[]> {
+    *statesBefore(agentId: string, lines: readonly Line[]): Verb<readonly StateBefore[]> {
       const [home] = yield* ask(floorOf, agentId)
       const states: StateBefore[] = []
-      for (const line of lines) {
-        const state = yield* stateBefore(agentId, line, home?.floor ?? 0, due)
-        if (state) states.push(state)
-      }
+      for (const line of lines) states.push(yield* stateBefore(agentId, line, home?.floor ?? 0))
       return states
     },
   }

@@ -3,6 +3,7 @@ import type { Timers } from '../../../timers.ts'
 import { authorOf, BY_HOST } from '../../answers.ts'
 import type {
   Actor,
+  Back,
   Batch,
   BatchAnswer,
   BatchStore,
@@ -20,7 +21,7 @@ import type { HomeBounds } from '../../port/store.ts'
 import { authorIn, rollbackText } from '../../rows.ts'
 import type { Settle } from '../../settle.ts'
 import { vectorFates } from '../../verbs/kept-vectors.ts'
-import { stateReads } from '../../verbs/states-before.ts'
+import type { Then } from '../../verbs/states-before.ts'
 import type { Asked } from '../../verbs/verb.ts'
 import type { allReads } from '../../verbs/verbs.ts'
 import { type Ask, type Connections, statement } from '../engine/connections.ts'
@@ -29,7 +30,6 @@ import { type AdmittedRow, refusedBy } from '../identities.ts'
 import { eventOf, type Head, type HeadRow, headOf, rowsOf, saveHeads, saveLog } from './effects.ts'
 import { EVENT, type HomeRow, holdHome, saveHome } from './homes.ts'
 import { prune } from './prune.ts'
-import { versionStatements } from './versions.ts'
 
 const NOW = '(extract(epoch FROM now()) * 1000)::BIGINT'
 
@@ -181,7 +181,43 @@ async function record(ask: Ask, { agentId, batch }: Decided, event: number): Pro
   return { event, holder: row?.holder ?? '' }
 }
 
-const { statesBefore } = stateReads(versionStatements)
+const selectTexts = statement<Then & { n: number }>(`
+  SELECT n, memory_id AS id, created_at AS "createdAt", text, metadata FROM log
+  WHERE agent_id = $1 AND n = ANY($2::BIGINT[]) AND kept AND text IS NOT NULL`)
+
+const selectImported = statement<{ n: number }>(`
+  SELECT n FROM log
+  WHERE agent_id = $1 AND n = ANY($2::BIGINT[]) AND coalesce(event, operation) = 'import'`)
+
+/** The keys of a batch that are still to be taken back. */
+async function dueOf(
+  ask: Ask,
+  agentId: string,
+  { back = [], due }: Batch,
+  heads: ReadonlyMap<string, HeadRow>,
+): Promise<readonly Back[]> {
+  if (!due) return back
+  const placeOf = ({ key }: Back): number => heads.get(key)?.n ?? 0
+  if (due.unless === 'changed_since') return back.filter((each) => placeOf(each) < due.event)
+  const since = back.filter((each) => placeOf(each) > due.event)
+  const imported = await ask(selectImported, agentId, since.map(placeOf))
+  const places = new Set(imported.map(({ n }) => n))
+  return since.filter((each) => places.has(placeOf(each)))
+}
+
+/** What is still to be taken back, and what is in its rows. */
+async function takeBack(
+  ask: Ask,
+  agentId: string,
+  batch: Batch,
+  heads: ReadonlyMap<string, HeadRow>,
+) {
+  const back = await dueOf(ask, agentId, batch, heads)
+  const places = back.flatMap(({ n }) => n ?? [])
+  const texts = new Map((await ask(selectTexts, agentId, places)).map((row) => [row.n, row]))
+  const found = back.map((each) => ({ back: each, was: texts.get(each.n ?? 0) }))
+  return broughtBack(found, batch.due)
+}
 
 async function write(
   ask: Ask,
@@ -194,13 +230,13 @@ async function write(
   if (held.outcome !== 'held') return held
   const { home } = held
   const { agentId } = actor
-  const { begun, due, lines, way } = batch
+  const { begun, way } = batch
   const [going] = await ask(selectUnfinished, agentId)
   if (going?.event !== begun?.event || going?.holder !== begun?.holder) return { outcome: 'lost' }
-  const back = lines && broughtBack(await run(ask, statesBefore(agentId, lines, due)), due)
-  const brought = back?.brought ?? batch.brought ?? []
-  const keys = brought.map(({ key }) => key)
+  const keys = (batch.back ?? batch.brought ?? []).map(({ key }) => key)
   const heads = await headsUnder(ask, agentId, keys)
+  const back = batch.back && (await takeBack(ask, agentId, batch, heads))
+  const brought = back?.brought ?? batch.brought ?? []
   const following = followBrought(home, way, bounds)
   const effects = brought.flatMap((each) => {
     const row = heads.get(each.key)
@@ -214,7 +250,7 @@ async function write(
   const after = { ...following.ledger(), ...written.head }
   await saveHome(ask, agentId, after, now, effects.length)
   const answer = { ...following.answer(), begun: written.begun }
-  return back ? { ...answer, lines: back.lines } : answer
+  return back ? { ...answer, taken: back.taken } : answer
 }
 
 const homeAfter = statement<{ bytes: number; deleted: number; last_event: number }>(`

@@ -1,7 +1,7 @@
 /** Batches of imports and rollbacks in the writer, and what they need to know before. */
 import type { DatabaseSync } from 'node:sqlite'
 import { authorOf } from '../../answers.ts'
-import type { Actor, Batch, BatchAnswer, Beginning, HeadsAnswer } from '../../batches.ts'
+import type { Actor, Back, Batch, BatchAnswer, Beginning, Due, HeadsAnswer } from '../../batches.ts'
 import { followBrought } from '../../bring.ts'
 import type { Effect } from '../../change.ts'
 import { broughtBack } from '../../lines.ts'
@@ -9,17 +9,16 @@ import type { Identity } from '../../port/home.ts'
 import type { EventType } from '../../port/keeping/events.ts'
 import type { HomeBounds } from '../../port/store.ts'
 import { rollbackText } from '../../rows.ts'
-import { stateReads } from '../../verbs/states-before.ts'
-import { prepareVerbs } from '../engine/run.ts'
+import type { Then } from '../../verbs/states-before.ts'
+import { prepare, prepareTuples } from '../engine/connection.ts'
 import type { Tally } from '../engine/totals.ts'
 import type { Refuse } from '../identities.ts'
 import { type OpenHome, prepareApply, type Sweep } from './changes.ts'
 import { prepareCountWrites, prepareHomes } from './homes.ts'
 import { prepareAppend, prepareFile, prepareGiveUp } from './log.ts'
 import { bytesOf, preparePrune } from './prune.ts'
-import { prepareKeyState } from './states.ts'
+import { type KeyState, prepareKeyState } from './states.ts'
 import { prepareUnfinished } from './unfinished.ts'
-import { versionStatements } from './versions.ts'
 
 export function prepareReadHeads(db: DatabaseSync, refuse: Refuse) {
   const homes = prepareHomes(db)
@@ -34,6 +33,32 @@ export function prepareReadHeads(db: DatabaseSync, refuse: Refuse) {
     })
     return { outcome: 'heads', home: homes.read(agentId), heads: new Map(found) }
   }
+}
+
+/** What is still to be taken back, and what is in its rows. */
+function prepareTakeBack(db: DatabaseSync) {
+  const typeAt = prepareTuples<[event: EventType | null]>(db, 'SELECT event FROM log WHERE n = ?')
+  const textAt = prepare<Then>(
+    db,
+    `SELECT memory_id AS id, created_at AS createdAt, text, metadata FROM log
+     WHERE n = ? AND text IS NOT NULL`,
+  )
+  function isDue(state: KeyState | undefined, { unless, event }: Due): boolean {
+    if (unless === 'changed_since') return !state || state.change < event
+    if (!state || state.n === null || state.change < event) return false
+    return typeAt.get(state.n)?.[0] === 'import'
+  }
+  return (
+    back: readonly Back[],
+    due: Due | undefined,
+    stateAt: (key: string) => KeyState | undefined,
+  ) =>
+    broughtBack(
+      back
+        .filter(({ key }) => !due || isDue(stateAt(key), due))
+        .map((each) => ({ back: each, was: each.n === null ? undefined : textAt.get(each.n) })),
+      due,
+    )
 }
 
 function subjectOf(begin: Beginning, effects: readonly Effect[], isWhole: boolean) {
@@ -53,7 +78,7 @@ export function prepareBatches(
   const append = prepareAppend(db, bounds.events)
   const { stateAt, carryOut, prune } = prepareApply(db, bounds, sweep)
   const countWrites = prepareCountWrites(db)
-  const { statesBefore } = prepareVerbs(db, stateReads(versionStatements))
+  const takeBack = prepareTakeBack(db)
 
   function log(opened: OpenHome, event: EventType, at: number, key?: string): void {
     const { agentId, by, home } = opened
@@ -65,7 +90,7 @@ export function prepareBatches(
     const refused = isSettling ? undefined : refuse(actor)
     if (refused) return refused
     const { agentId } = actor
-    const { way, begin, begun, end, due, lines } = batch
+    const { way, begin, begun, end, due } = batch
     if (unfinished.of(agentId)?.event !== begun?.event) return { outcome: 'lost' }
     sweep.goOn()
     const home = homes.read(agentId)
@@ -73,7 +98,7 @@ export function prepareBatches(
       ...{ agentId, home, states: new Map() },
       by: isSettling ? actor.by : authorOf(actor),
     }
-    const back = lines && broughtBack(statesBefore(agentId, lines, due), due)
+    const back = batch.back && takeBack(batch.back, due, (key) => stateAt(opened, key))
     const following = followBrought(home, way, bounds)
     const brought = back?.brought ?? batch.brought ?? []
     const effects = brought.flatMap(
@@ -97,7 +122,7 @@ export function prepareBatches(
     homes.save(agentId, countWrites(agentId, after, now, effects.length))
     tally.created(after.memories - home.memories)
     const answer = { ...following.answer(), begun: { event, holder: '' } }
-    return back ? { ...answer, lines: back.lines } : answer
+    return back ? { ...answer, taken: back.taken } : answer
   }
 }
 
