@@ -41,6 +41,8 @@ export interface Back {
   readonly n: number | null
   /** Where the version is now. */
   readonly was: PlaceNow | undefined
+  /** Agents may change the memory again. */
+  readonly unprotects: boolean
 }
 
 /** Which memories are still to be taken back. */
@@ -60,6 +62,8 @@ export interface Batch {
   readonly end?: Ending | undefined
   /** Undefined: all are. */
   readonly due?: Due | undefined
+  /** Of an import: the counters before it, on which its quota is judged at the end. */
+  readonly since?: Ledger | undefined
   /** What is brought, or what is to be as it was. */
   readonly brought?: readonly Brought[]
   readonly back?: readonly Back[]
@@ -119,6 +123,8 @@ export interface BatchStore {
     after: number,
     until: number,
   ): Promise<readonly HomeEvent[]>
+  /** Says that it is still gone on with: before the first batch, and between them. */
+  goOn(agentId: string, begun: Begun): Promise<void>
   /** Prunes what is over the home's limits: nothing is while something is unfinished. */
   prune(agentId: string): Promise<void>
   statesBefore(agentId: string, lines: readonly Line[]): Promise<readonly StateBefore[]>
@@ -144,6 +150,13 @@ export interface Portion<T> {
 export interface Weight {
   readonly versions: number
   readonly bytes: number
+}
+
+/** Whether these items are one portion. */
+export function fitsOne(weights: readonly Weight[]): boolean {
+  const versions = weights.reduce((sum, each) => sum + each.versions, 0)
+  const bytes = weights.reduce((sum, each) => sum + each.bytes, 0)
+  return versions <= VERSIONS_PER_BATCH && bytes <= BYTES_PER_BATCH
 }
 
 /** At least one portion, possibly empty. */

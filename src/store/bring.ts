@@ -151,10 +151,16 @@ export function followBrought<L extends Ledger>(before: L, way: Way, bounds: Hom
     ledger: (): L => ledger,
     /** Whether it is over the quota for certain, whatever follows. */
     isTooMuch: () => isTooMany() || isOver(before, alone, bounds),
-    /** Why nothing of it may be written; undefined if it may. */
-    refusal(): Exclude<ImportAnswer, Refused | { outcome: 'imported' }> | undefined {
+    /**
+     * Why nothing of it may be written; undefined if it may. `since`: the counters that the quota is
+     * judged by; null: it is not.
+     */
+    refusal(
+      since: Ledger | null = before,
+    ): Exclude<ImportAnswer, Refused | { outcome: 'imported' }> | undefined {
       if (isConflict()) return { outcome: 'conflict', conflicts }
-      return isTooMany() || isOver(before, ledger, bounds) ? { outcome: 'over_quota' } : undefined
+      const isTooMuch = since !== null && (isTooMany() || isOver(since, ledger, bounds))
+      return isTooMuch ? { outcome: 'over_quota' } : undefined
     },
     answer(): Extract<ImportAnswer, { outcome: 'imported' }> {
       const { historyLeftOut, deleted, ...told } = counts

@@ -1,5 +1,6 @@
 /** Imports: tried as a whole, then written in batches; taken back if one of them cannot be written. */
 import {
+  type Batch,
   type BatchAnswer,
   type BatchStore,
   type Begun,
@@ -9,7 +10,8 @@ import {
 } from './batches.ts'
 import { type Brought, followBrought, type Way } from './bring.ts'
 import { sizeOf } from './change.ts'
-import { StoreUnavailable } from './port/errors.ts'
+import type { Ledger } from './plan.ts'
+import { OutcomeUnknown, StoreUnavailable } from './port/errors.ts'
 import type { Identity, Refused } from './port/home.ts'
 import type { HomeBounds } from './port/store.ts'
 import {
@@ -56,6 +58,12 @@ async function* keysOf(source: ImportSource, bounds: HomeBounds): AsyncGenerator
   if (last) yield whole(last.key)
 }
 
+interface Foreseen {
+  readonly answer: ImportAnswer
+  /** The counters before it. */
+  readonly since: Ledger | undefined
+}
+
 /** What the import would do now. */
 async function foresee(
   { readHeads }: BatchStore,
@@ -64,20 +72,22 @@ async function foresee(
   way: Way,
   bounds: HomeBounds,
   now: number,
-): Promise<ImportAnswer> {
+): Promise<Foreseen> {
+  let since: Ledger | undefined
   let following: ReturnType<typeof followBrought> | undefined
   for await (const { items } of portions) {
     const found = await readHeads(
       identity,
       items.map(({ key }) => key),
     )
-    if (found.outcome !== 'heads') return found
+    if (found.outcome !== 'heads') return { answer: found, since }
+    since ??= found.home
     following ??= followBrought(found.home, way, bounds)
     for (const each of items) following.meet(each, found.heads.get(each.key), now)
-    if (following.isTooMuch()) return { outcome: 'over_quota' }
+    if (following.isTooMuch()) return { answer: { outcome: 'over_quota' }, since }
   }
   if (!following) throw new Error('there is a last portion')
-  return following.refusal() ?? following.answer()
+  return { answer: following.refusal() ?? following.answer(), since }
 }
 
 const some = (keys: readonly string[]): readonly string[] => keys.slice(0, MOST_CONFLICTS)
@@ -111,35 +121,66 @@ export interface ImportParts {
   readonly settle: Settle
 }
 
-async function write(
-  { store, settle }: ImportParts,
+/** What is written of it so far. */
+interface Writing {
+  begun?: Begun
+  total: Imported
+}
+
+/** Undefined once it is whole, or why it cannot be. */
+async function writeAll(
+  { writeBatch }: BatchStore,
   identity: Identity,
   portions: AsyncIterable<Portion<Brought>>,
-  way: Way,
+  shared: Pick<Batch, 'way' | 'since'>,
+  clock: () => number,
+  writing: Writing,
+): Promise<ImportAnswer | Refused | undefined> {
+  for await (const { items, isFirst, isLast } of portions) {
+    const batch = {
+      ...{ ...shared, begun: writing.begun, brought: items },
+      begin: isFirst ? ({ type: 'begin_import' } as const) : undefined,
+      end: isLast ? ('end_import' as const) : undefined,
+    }
+    const answer = await writeBatch(identity, batch, clock())
+    if (answer.outcome !== 'imported') return failedOf(answer, writing.begun)
+    writing.begun = answer.begun
+    writing.total = together(writing.total, answer)
+  }
+  return undefined
+}
+
+/** Throws OutcomeUnknown if it has to be taken back later. */
+async function takeBack({ settle }: ImportParts, agentId: string, begun?: Begun): Promise<void> {
+  try {
+    await settle.home(agentId, begun)
+  } catch (cause) {
+    throw new OutcomeUnknown('the import is neither finished nor taken back yet', { cause })
+  }
+}
+
+async function write(
+  parts: ImportParts,
+  identity: Identity,
+  portions: AsyncIterable<Portion<Brought>>,
+  shared: Pick<Batch, 'way' | 'since'>,
   clock: () => number,
 ): Promise<ImportAnswer> {
-  let begun: Begun | undefined
-  let total = NOTHING
-  let isWhole = false
+  const { agentId } = identity
+  const writing: Writing = { total: NOTHING }
+  let failed: ImportAnswer | Refused | undefined
   try {
-    for await (const { items, isFirst, isLast } of portions) {
-      const batch = {
-        ...{ way, begun, brought: items },
-        begin: isFirst ? ({ type: 'begin_import' } as const) : undefined,
-        end: isLast ? ('end_import' as const) : undefined,
-      }
-      const answer = await store.writeBatch(identity, batch, clock())
-      if (answer.outcome !== 'imported') return failedOf(answer, begun)
-      begun = answer.begun
-      total = together(total, answer)
-      isWhole = isLast
-    }
-    await store.prune(identity.agentId).catch(() => {})
-    return { outcome: 'imported', ...total }
-  } finally {
-    // If this fails it is done later.
-    if (!isWhole) await settle.home(identity.agentId, begun).catch(() => {})
+    failed = await writeAll(parts.store, identity, portions, shared, clock, writing)
+  } catch (error) {
+    await takeBack(parts, agentId, writing.begun)
+    throw error
   }
+  if (failed) {
+    await takeBack(parts, agentId, writing.begun)
+    return failed
+  }
+  await parts.store.prune(agentId).catch(() => {})
+  return { outcome: 'imported', ...writing.total }
 }
 
 export const importVerb =
@@ -154,8 +195,8 @@ export const importVerb =
     const way = { onConflict, isRollback: false }
     const portions = () => portionsOf(keysOf(source, bounds), weigh)
     return settle.inTurn(identity.agentId, async () => {
-      const foreseen = await foresee(store, identity, portions(), way, bounds, now)
-      if (foreseen.outcome !== 'imported' || dryRun || foreseen.imported === 0) return foreseen
-      return write(parts, identity, portions(), way, clockFrom(now, stopwatch))
+      const { answer, since } = await foresee(store, identity, portions(), way, bounds, now)
+      if (answer.outcome !== 'imported' || dryRun || answer.imported === 0) return answer
+      return write(parts, identity, portions(), { way, since }, clockFrom(now, stopwatch))
     })
   }

@@ -1,5 +1,5 @@
 /** Which memories changed since an event, and what they were before. */
-import type { Back, BatchStore, Due, Taken, Wanted } from './batches.ts'
+import type { Back, BatchStore, Taken, Wanted } from './batches.ts'
 import type { Brought } from './bring.ts'
 import { sizeOf } from './change.ts'
 import { type HomeEvent, ROWS_PER_LOOK } from './port/keeping/events.ts'
@@ -50,7 +50,9 @@ export function followLines(by?: string) {
     const { key } = event
     const there = lines.get(key)
     // Whatever was there has no versions left, as after version 1: otherwise the key was taken.
-    if (there?.now === key) there.now = undefined
+    for (const each of [there, lines.get(origins.get(key) ?? '')]) {
+      if (each?.now === key) each.now = undefined
+    }
     touched.push(there ?? open(key, { ...event, version: 1 }, undefined))
     const origin = origins.get(from) ?? null
     const moved = origin === null ? undefined : lines.get(origin)
@@ -136,25 +138,53 @@ export async function changedUntil(
   return lines.map((line) => ({ ...line, wasThere: there.get(line.key) ?? unknown }))
 }
 
+/** What others did to keys since an import began, beside what it did itself. */
+function followImport() {
+  const following = followLines()
+  /** Whether there was a memory right before the import's first change. */
+  const there = new Map<string, boolean>()
+  const changed = new Set<string>()
+  /** Those that somebody has protected, or not, since the import changed them. */
+  const marked = new Set<string>()
+  return {
+    there,
+    meet(event: HomeEvent): void {
+      const { key, from, type } = event
+      if (key === undefined) return
+      if (type === 'import') {
+        following.meet(event)
+        changed.add(key)
+      } else if (changed.has(key)) marked.add(key)
+      else if (isChange(event)) {
+        there.set(key, !endsMemory(event))
+        if (from !== undefined && !changed.has(from)) there.set(from, false)
+      }
+    },
+    lines: () =>
+      following.lines('').map((line) => ({ ...line, unprotects: !marked.has(line.key) })),
+  }
+}
+
 /** The memories that an import has changed since it began, as they were right before. */
 export async function changedByImport(
   store: BatchStore,
   agentId: string,
   event: number,
 ): Promise<readonly Line[]> {
-  const following = followLines()
-  const { last = event } = (await store.retainedEvents(agentId)) ?? {}
-  for await (const each of eventsUntil(store, agentId, { after: event, until: last })) {
-    if (each.type === 'import') following.meet(each)
-  }
-  // Others may have written since it began: what was there is known from the versions alone.
-  return following.lines('').map((line) => ({ ...line, wasThere: undefined }))
+  const { first = 1, last = event } = (await store.retainedEvents(agentId)) ?? {}
+  const { there, meet, lines } = followImport()
+  for await (const each of eventsUntil(store, agentId, { after: event, until: last })) meet(each)
+  const all = lines()
+  const unknown = all.map(({ key }) => key).filter((key) => !there.has(key))
+  const before = await wereThere(store, agentId, { first, to: event }, unknown)
+  const otherwise = first === 1 ? false : undefined
+  const wasThere = (key: string) => there.get(key) ?? before.get(key) ?? otherwise
+  return all.map((line) => ({ ...line, wasThere: wasThere(line.key) }))
 }
 
 /** The next version of a key; its number, and the time, are given later. */
-function versionOf(key: string, was: Then | undefined, due: Due | undefined): KeptVersion {
-  // An import replaces no memory that is protected, and may have protected it.
-  const marks = due?.unless === 'changed_after_import' ? { protected: false } : {}
+function versionOf({ key, unprotects }: Back, was: Then | undefined): KeptVersion {
+  const marks = unprotects ? { protected: false } : {}
   const facts = { key, version: 1, by: undefined, updatedAt: 0, ...marks }
   if (!was) return { ...facts, id: '', createdAt: 0, operation: 'delete', content: undefined }
   const { id, createdAt, text, metadata } = was
@@ -168,16 +198,16 @@ interface Found {
 }
 
 /** What these bring, and what becomes of them. */
-export function broughtBack(
-  found: readonly Found[],
-  due?: Due,
-): { readonly brought: readonly Brought[]; readonly taken: Taken } {
+export function broughtBack(found: readonly Found[]): {
+  readonly brought: readonly Brought[]
+  readonly taken: Taken
+} {
   const isGone = ({ back, was }: Found): boolean => back.n !== null && !was
   const kept = found.filter((each) => !isGone(each))
   return {
-    brought: kept.map(({ back: { key }, was }) => ({
-      ...{ key, found: 1 },
-      versions: [versionOf(key, was, due)],
+    brought: kept.map(({ back, was }) => ({
+      ...{ key: back.key, found: 1 },
+      versions: [versionOf(back, was)],
     })),
     taken: {
       skipped: found.filter(isGone).map(({ back }) => back.key),
@@ -195,10 +225,11 @@ type Fate =
   | { readonly fate: 'gone'; readonly key: string }
   | { readonly fate: 'back'; readonly back: Back; readonly was: Then | undefined }
 
-function fateOf({ key, was, place, n, isSame }: StateBefore): Fate {
-  if (isSame) return { fate: 'unchanged' }
+function fateOf(line: Line, { key, was, place, n, ...state }: StateBefore): Fate {
+  const unprotects = line.unprotects === true && state.isProtected
+  if (state.isSame && !unprotects) return { fate: 'unchanged' }
   if (was === 'gone') return { fate: 'gone', key }
-  return { fate: 'back', back: { key, n: n ?? null, was: place }, was }
+  return { fate: 'back', back: { key, n: n ?? null, was: place, unprotects }, was }
 }
 
 /** What each line was before, and whether it has to be taken back. */
@@ -209,8 +240,13 @@ export async function* fatesOf(
 ): AsyncGenerator<readonly Fate[]> {
   for (let at = 0; at < lines.length; at += LINES_AT_ONCE) {
     const some = lines.slice(at, at + LINES_AT_ONCE)
-    const states = await Promise.all(some.map((line) => statesBefore(agentId, [line])))
-    yield states.flat().map(fateOf)
+    yield (
+      await Promise.all(
+        some.map(async (line) =>
+          (await statesBefore(agentId, [line])).map((state) => fateOf(line, state)),
+        ),
+      )
+    ).flat()
   }
 }
 

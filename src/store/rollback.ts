@@ -4,10 +4,10 @@
  */
 import {
   type Back,
+  type BatchAnswer,
   type BatchStore,
-  type Begun,
   clockFrom,
-  portionsOf,
+  fitsOne,
   type Wanted,
   type Weight,
 } from './batches.ts'
@@ -17,8 +17,9 @@ import { StoreUnavailable } from './port/errors.ts'
 import type { Identity, Refused } from './port/home.ts'
 import type { EventStore } from './port/keeping/events.ts'
 import type { HomeBounds } from './port/store.ts'
-import type { RollbackAnswer, TakenBack, TransferStore } from './port/transfer.ts'
+import type { RollbackAnswer, TransferStore } from './port/transfer.ts'
 import type { Settle } from './settle.ts'
+import { takeBackAll } from './take-back.ts'
 import type { Line } from './verbs/states-before.ts'
 
 interface Foreseen {
@@ -65,37 +66,53 @@ async function foresee(
   return { outcome: 'foreseen', answer: { outcome: 'rolled_back', ...told }, backs }
 }
 
-async function write(
+const failedOf = (answer: Exclude<BatchAnswer, { outcome: 'imported' }>): RollbackAnswer => {
+  if (answer.outcome === 'lost') throw new StoreUnavailable('another import or rollback goes on')
+  if (answer.outcome === 'conflict') throw new Error('a rollback has no conflicts')
+  return answer
+}
+
+/** In one transaction. */
+async function writeAtOnce(
   { store }: RollbackParts,
   identity: Identity,
   wanted: Wanted,
   { answer, backs }: Foreseen,
+  now: number,
+): Promise<RollbackAnswer> {
+  const begin = { type: 'rollback', wanted, parts: backs.length } as const
+  const back = backs.map((each) => each.back)
+  const batch = { way: ROLLBACK, begin, back, end: 'end_rollback' } as const
+  const written = await store.writeBatch(identity, batch, now)
+  if (written.outcome !== 'imported') return failedOf(written)
+  const { imported, deleted = 0, taken } = written
+  return {
+    ...{ ...answer, restored: imported - deleted, deleted, changes: taken?.changes ?? [] },
+    skipped: [...answer.skipped, ...(taken?.skipped ?? [])],
+  }
+}
+
+/** From the event that says that it began, which others may write after and not before. */
+async function write(
+  { store }: RollbackParts,
+  identity: Identity,
+  wanted: Wanted,
+  parts: number,
   clock: () => number,
 ): Promise<RollbackAnswer> {
-  let begun: Begun | undefined
-  let [restored, deleted] = [0, 0]
-  const skipped = [...answer.skipped]
-  const changes: TakenBack[] = []
-  for await (const { items, isFirst, isLast } of portionsOf(backs, ({ weight }) => weight)) {
-    const batch = {
-      ...{ way: ROLLBACK, begun, back: items.map(({ back }) => back) },
-      begin: isFirst ? ({ type: 'rollback', wanted, parts: backs.length } as const) : undefined,
-      end: isLast ? ('end_rollback' as const) : undefined,
-      due: begun && ({ unless: 'changed_since', event: begun.event } as const),
-    }
-    const written = await store.writeBatch(identity, batch, clock())
-    if (written.outcome === 'lost') throw new StoreUnavailable('another process finishes it')
-    if (written.outcome === 'conflict') throw new Error('a rollback has no conflicts')
-    if (written.outcome !== 'imported') return written
-    begun = written.begun
-    deleted += written.deleted ?? 0
-    restored += written.imported - (written.deleted ?? 0)
-    skipped.push(...(written.taken?.skipped ?? []))
-    changes.push(...(written.taken?.changes ?? []))
-  }
-  await store.prune(identity.agentId).catch(() => {})
-  const { unchanged } = answer
-  return { outcome: 'rolled_back', restored, deleted, unchanged, skipped, changes }
+  const { agentId } = identity
+  const begin = { type: 'rollback', wanted, parts } as const
+  const written = await store.writeBatch(identity, { way: ROLLBACK, begin, back: [] }, clock())
+  if (written.outcome !== 'imported') return failedOf(written)
+  const { begun } = written
+  const lines = await changedUntil(store, agentId, begun.event - 1, wanted)
+  const due = { unless: 'changed_since', event: begun.event } as const
+  const going = { begun, due, end: 'end_rollback' } as const
+  const taken = await takeBackAll(store, identity, going, lines, clock)
+  if (taken.outcome === 'lost') throw new StoreUnavailable('another process finishes the rollback')
+  if (taken.outcome !== 'taken') return taken
+  await store.prune(agentId).catch(() => {})
+  return { ...taken, outcome: 'rolled_back' }
 }
 
 export const rollBackVerb =
@@ -112,5 +129,8 @@ export const rollBackVerb =
       const foreseen = await foresee(parts, identity, lines, now)
       if (foreseen.outcome !== 'foreseen') return foreseen
       if (dryRun || foreseen.backs.length === 0) return foreseen.answer
-      return write(parts, identity, wanted, foreseen, clockFrom(now, stopwatch))
+      const isOne = fitsOne(foreseen.backs.map(({ weight }) => weight))
+      if (isOne) return writeAtOnce(parts, identity, wanted, foreseen, now)
+      const clock = clockFrom(now, stopwatch)
+      return write(parts, identity, wanted, foreseen.backs.length, clock)
     })

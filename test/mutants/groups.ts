@@ -107,7 +107,10 @@ export const groups: Readonly<Record<string, Group>> = {
     ],
   },
   deciding: {
-    mutate: src('store', 'change plan erasure bring batches import lines rollback settle'),
+    mutate: src(
+      'store',
+      'change plan erasure bring batches import lines rollback settle take-back log-entries memory-writes',
+    ),
     tests: [
       ...test('store/keeping', 'plan erasure bring ledger races'),
       ...test('store', 'keeping-contract import-contract memory-contract contract'),
@@ -117,7 +120,7 @@ export const groups: Readonly<Record<string, Group>> = {
     mutate: [
       ...src(
         'store/sqlite/keeping',
-        'write-batch unfinished changes log versions prune sweep homes states erase events memories slices',
+        'home-log unfinished log versions prune sweep homes states erasures events memories slices',
       ),
     ],
     tests: [
@@ -134,7 +137,7 @@ export const groups: Readonly<Record<string, Group>> = {
     mutate: [
       ...src(
         'store/postgres/keeping',
-        'brought write-batch changes effects write-memory log versions homes prune erase',
+        'brought home-log insert-rows load log-rows states transactions unfinished write-memory log versions homes prune',
       ),
       ...src('store/postgres', 'keeping/memories'),
     ],

@@ -1,10 +1,12 @@
 /** Imports and rollbacks with several nodes: one goes on with each, another only once that has ended. */
 import { randomBytes } from 'node:crypto'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { StoreUnavailable } from '../../src/store/port/errors.ts'
+import { OutcomeUnknown, StoreUnavailable } from '../../src/store/port/errors.ts'
 import type { Identity } from '../../src/store/port/home.ts'
 import type { ImportOrder } from '../../src/store/port/transfer.ts'
-import { statement } from '../../src/store/postgres/engine/connections.ts'
+import { statement, unprepared } from '../../src/store/postgres/engine/connections.ts'
+import { verifyServer } from '../../src/store/postgres/verify-server.ts'
+import { processTimers } from '../../src/timers.ts'
 import { NOON, openFixture, type StoreFixture } from '../store/fixture.ts'
 import { kept } from '../store/kept.ts'
 import { unhold } from '../store/unhold.ts'
@@ -96,6 +98,63 @@ test('what a node is silent about another takes back, and the first does not go 
   await expect(bring(operator, midway)).rejects.toThrow('another process has taken the import back')
   expect(seen).toEqual([100, 150])
   expect([await countOf(operator), await lastTypeOf(operator)]).toEqual([150, 'end_import'])
+})
+
+const refuse = (agentId: string) =>
+  unprepared(`
+    CREATE FUNCTION refused() RETURNS TRIGGER LANGUAGE plpgsql AS
+      'BEGIN RAISE EXCEPTION ''refused''; END';
+    CREATE TRIGGER refuse BEFORE INSERT ON log FOR EACH ROW
+      WHEN (NEW.agent_id = '${agentId}' AND NEW.operation = 'delete') EXECUTE FUNCTION refused()`)
+
+test('one that cannot be settled keeps no node from its start, and the start says so', async () => {
+  const { operator } = await opened.fixture.agent()
+  const broken = async () => {
+    await opened.connections.write(refuse(operator.agentId))
+    throw new RangeError('broken')
+  }
+  await expect(bring(operator, broken)).rejects.toThrow(OutcomeUnknown)
+  await silence()
+  await beside.restart()
+  expect(beside.store().warnings.join()).toContain('1 home has an import or a rollback')
+  await opened.connections.write(unprepared('DROP TRIGGER refuse ON log; DROP FUNCTION refused'))
+  await silence()
+  await beside.restart()
+  expect(beside.store().warnings.join()).not.toContain('settled')
+  expect([await countOf(operator), await lastTypeOf(operator)]).toEqual([0, 'undo_import'])
+})
+
+const lockHome = statement('SELECT 1 FROM homes WHERE agent_id = $1 FOR UPDATE')
+
+test('a memory that comes back while old deletes are forgotten is not one of them', async () => {
+  await opened.fixture.restart({ events: 100 })
+  const { operator } = await opened.fixture.agent()
+  const names = Array.from({ length: 150 }, (_, n) => nameOf(n))
+  const all = names.map(
+    (key) => ({ verb: 'write', key, id: key, text: 'x', metadata: '{}' }) as const,
+  )
+  const store = opened.fixture.store()
+  for (const group of [all.slice(0, 75), all.slice(75)]) {
+    await store.changeMemories(
+      operator,
+      group.map((each) => ({ ...each, expectedVersion: 0 })),
+      NOON,
+    )
+    const gone = group.map(({ key }) => ({ verb: 'delete', key, expectedVersion: 1 }) as const)
+    await store.changeMemories(operator, gone, NOON)
+  }
+  let writing: Promise<unknown> | undefined
+  let bringing: Promise<unknown> | undefined
+  await opened.connections.transact(async (ask) => {
+    await ask(lockHome, operator.agentId)
+    writing = opened.fixture.write(operator, { key: nameOf(0), expectedVersion: 0 })
+    bringing = store.importMemories(operator, source(), REPLACE, NOON)
+    await new Promise((done) => setTimeout(done, 100))
+  })
+  expect([await writing, await bringing]).toMatchObject([{ outcome: 'saved' }, {}])
+  expect(await store.readMemory(operator, nameOf(0))).toMatchObject({ outcome: 'found' })
+  expect((await verifyServer(opened.database.url, processTimers)).faults).toEqual([])
+  await opened.fixture.restart({})
 })
 
 const sizeOfLog = statement<{ bytes: number }>("SELECT pg_total_relation_size('log') AS bytes")

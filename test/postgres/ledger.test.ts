@@ -7,11 +7,9 @@ import type { Change } from '../../src/store/port/keeping/memories.ts'
 import type { HomeBounds } from '../../src/store/port/store.ts'
 import type { Connections } from '../../src/store/postgres/engine/connections.ts'
 import { readVerbs } from '../../src/store/postgres/engine/run.ts'
-import { changeVerb } from '../../src/store/postgres/keeping/changes.ts'
-import { eraseVerb } from '../../src/store/postgres/keeping/erase.ts'
 import { eventStatements } from '../../src/store/postgres/keeping/homes.ts'
+import { batchStore, changeVerbs } from '../../src/store/postgres/keeping/transactions.ts'
 import { versionStatements } from '../../src/store/postgres/keeping/versions.ts'
-import { batchStore } from '../../src/store/postgres/keeping/write-batch.ts'
 import { writeVerb } from '../../src/store/postgres/keeping/write-memory.ts'
 import { verifyServer } from '../../src/store/postgres/verify-server.ts'
 import { settling } from '../../src/store/settle.ts'
@@ -49,14 +47,14 @@ const nothing = () => undefined
 function verbsOf(limits: HomeBounds) {
   // To vacuum takes long, and changes no row.
   const quiet = { ...connections, alone: async () => {} }
-  const changeMemories = changeVerb(quiet, nothing, limits)
+  const { changeMemories, eraseMemory } = changeVerbs(quiet, limits)
   const reading = readVerbs(quiet, allReads(eventStatements, versionStatements))
-  const store = batchStore(quiet, nothing, limits, reading)
+  const store = batchStore(quiet, limits, reading)
   const settle = settling(store, { ...processTimers, every: () => nothing })
   return {
     changeMemories,
     writeMemory: writeVerb(quiet, nothing, limits, changeMemories),
-    eraseMemory: eraseVerb(quiet, nothing),
+    eraseMemory,
     importMemories: importVerb({ store, bounds: limits, settle }, () => 0),
   }
 }

@@ -3,8 +3,8 @@ import pg from 'pg'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Connections } from '../../src/store/postgres/engine/connections.ts'
 import { run } from '../../src/store/postgres/engine/run.ts'
-import { changeVerb } from '../../src/store/postgres/keeping/changes.ts'
 import { logEvents } from '../../src/store/postgres/keeping/homes.ts'
+import { changeVerbs } from '../../src/store/postgres/keeping/transactions.ts'
 import { writeVerb } from '../../src/store/postgres/keeping/write-memory.ts'
 import { doneBy } from '../../src/store/verbs/controls.ts'
 import { NOON, newBirth, newWrite, noLimits, type StoreFixture, tally } from '../store/fixture.ts'
@@ -36,7 +36,7 @@ const outrun = (first: () => Promise<unknown>) => {
     await first()
     return connections.read(...question)
   }
-  const change = changeVerb(connections, nothing, unbounded.home)
+  const { changeMemories: change } = changeVerbs(connections, unbounded.home)
   return { writeMemory: writeVerb({ ...connections, read }, nothing, unbounded.home, change) }
 }
 

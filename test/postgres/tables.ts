@@ -2,7 +2,7 @@
 import { expect } from 'vitest'
 import type { HomeBounds } from '../../src/store/port/store.ts'
 import { type Ask, statement } from '../../src/store/postgres/engine/connections.ts'
-import type { HeadRow, LogRow } from '../../src/store/postgres/keeping/effects.ts'
+import type { StateRow } from '../../src/store/postgres/keeping/states.ts'
 import { surplusOf } from '../../src/store/surplus.ts'
 import type { PlainHome } from '../store/keeping/plain-home.ts'
 
@@ -16,12 +16,30 @@ interface HomeRow {
 }
 
 const homes = statement<HomeRow>('SELECT * FROM homes WHERE agent_id = $1')
-const heads = statement<HeadRow>('SELECT * FROM memories WHERE agent_id = $1')
+interface LogRow {
+  n: number
+  previous: number | null
+  kept: boolean
+  key: string | null
+  operation: string
+  event: string | null
+  version: number
+  memory_id: string | null
+  created_at: number | null
+  updated_at: number
+  happened_at: number | null
+  bytes: number
+  size: number
+  text: string | null
+  metadata: string | null
+}
+
+const heads = statement<StateRow>('SELECT * FROM memories WHERE agent_id = $1')
 const log = statement<LogRow>('SELECT * FROM log WHERE agent_id = $1 ORDER BY n')
 
 export interface Tables {
   readonly home: HomeRow
-  readonly heads: readonly HeadRow[]
+  readonly heads: readonly StateRow[]
   readonly log: readonly LogRow[]
 }
 
@@ -55,7 +73,7 @@ function checkChains({ heads, log }: Tables, { versions }: HomeBounds): void {
   expect(reached.toSorted((a, b) => a - b)).toEqual([...kept.keys()])
 }
 
-function checkHead(head: HeadRow, newest: LogRow | undefined): void {
+function checkHead(head: StateRow, newest: LogRow | undefined): void {
   const { n, version, size, pinned, deleted } = head
   expect([n, version]).toEqual([newest?.n ?? null, newest?.version ?? version])
   expect(size).toBe(deleted ? 0 : newest?.size)

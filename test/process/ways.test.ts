@@ -26,9 +26,9 @@ const notCalled: Readonly<Record<string, readonly string[]>> = {
   'A memory write': [
     'home/guards.ts',
     'store/port/home.ts',
-    'store/plan.ts',
+    'store/memory-writes.ts',
     'store/change.ts',
-    'store/sqlite/keeping/changes.ts',
+    'store/sqlite/keeping/home-log.ts',
   ],
   'A page view': ['web/console/guards.ts'],
   'A gateway post': ['gateway/guards.ts', 'store/sqlite/entries.ts'],

@@ -169,6 +169,55 @@ describe.each(stores)('on $name', (engine) => {
     expect(await contents(agent)).toMatchObject({ [nameOf(5)]: 'sent', [nameOf(249)]: 'sent' })
   })
 
+  test('of one that is taken back nothing stays protected, but what others have protected', async () => {
+    const { agent, operator } = await fixture.agent()
+    for (const n of [3, 4, 5]) await write(agent, nameOf(n), n === 4 ? 'sent' : 'before')
+    const marked = many.map((each) => ({ ...each, protected: true }))
+    const meanwhile = {
+      async [MIDWAY]() {
+        await fixture.store().protectMemory(operator, nameOf(5), true, NOON)
+        fail()
+      },
+    }
+    const plain = marked.map((each) =>
+      each.key === nameOf(5) ? { ...each, protected: undefined } : each,
+    )
+    await expect(bring(operator, plain, meanwhile)).rejects.toThrow('broken')
+    const isProtected = async (n: number) => {
+      const found = await fixture.store().readMemory(agent, nameOf(n))
+      return found.outcome === 'found' ? found.memory.protected === true : undefined
+    }
+    expect([await isProtected(3), await isProtected(4), await isProtected(5)]).toEqual([
+      ...[false, false, true],
+    ])
+  })
+
+  test('what is erased while it comes is not taken for what was there before', async () => {
+    const { agent, operator } = await fixture.agent()
+    await write(agent, 'a', 'before')
+    const [, second = many] = [many, historyOf('b').slice(4)]
+    const all = [kept('a', 2, 'sent'), ...second, ...historyOf('c'), ...historyOf('d')]
+    const meanwhile = {
+      async 150() {
+        await fixture.store().eraseMemory(operator, 'a', 'history', NOON)
+        await fixture.store().eraseMemory(operator, 'b', [5], NOON)
+        fail()
+      },
+    }
+    await expect(bring(operator, all, meanwhile)).rejects.toThrow('broken')
+    // What it was is gone, and nobody has deleted it; the other was never there.
+    expect(await contents(agent)).toEqual({ a: 'sent' })
+  })
+
+  test('one that fits at its end is not refused for what it takes before', async () => {
+    await fixture.restart({ bytes: 40_000 })
+    const { agent, operator } = await fixture.agent()
+    for (const n of [240, 241]) await write(agent, nameOf(n), 'x'.repeat(15_000))
+    const all = many.map(({ key }) => kept(key, 1, 'y'.repeat(100)))
+    expect(await bring(operator, all)).toMatchObject({ outcome: 'imported', imported: 250 })
+    await fixture.restart({ bytes: 0 })
+  })
+
   test('one that meets a key which came into being is refused, and taken back', async () => {
     const { agent, operator } = await fixture.agent()
     const meanwhile = { [MIDWAY]: () => write(agent, nameOf(240), theirs) }

@@ -17,9 +17,9 @@ import type { Writer } from '../../src/store/sqlite/engine/writer.ts'
 import { prepareWrites } from '../../src/store/sqlite/engine/writes.ts'
 import { prepareIdentify } from '../../src/store/sqlite/identities.ts'
 import { eventStatements } from '../../src/store/sqlite/keeping/events.ts'
+import { prepareReadHeads } from '../../src/store/sqlite/keeping/home-log.ts'
 import { prepareUnfinished } from '../../src/store/sqlite/keeping/unfinished.ts'
 import { versionStatements } from '../../src/store/sqlite/keeping/versions.ts'
-import { prepareReadHeads } from '../../src/store/sqlite/keeping/write-batch.ts'
 import { migrate } from '../../src/store/sqlite/schema/migrations.ts'
 import { allReads } from '../../src/store/verbs/verbs.ts'
 import { temporaryDirectory } from '../harness.ts'
@@ -86,6 +86,7 @@ function batchesOf(db: DatabaseSync, submit: Writer['submit']): BatchStore {
       const going = unfinished.of(agentId)
       return going && { agentId, holder: '', by: BY_HOST, now: NOON, ...going }
     },
+    goOn: async () => {},
     async prune(agentId) {
       while (await submit('pruneHome', agentId));
     },

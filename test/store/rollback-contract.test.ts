@@ -343,6 +343,22 @@ describe.each(stores)('rollback on $name', (engine) => {
     expect(await lastEvent(agent)).toBe(7)
   })
 
+  test('no memory gets the text of another that came under its key', async () => {
+    const { agent, operator } = await fixture.agent()
+    const store = fixture.store()
+    await fixture.write(agent, { key: 'mine', text: 'my text' })
+    await fixture.write(agent, { key: 'theirs', text: 'their text' })
+    await fixture.write(agent, { key: 'theirs', text: 'their text 2', expectedVersion: 1 })
+    const to = await lastEvent(agent)
+    const rename = (from: string, expectedVersion: number) =>
+      store.changeMemories(agent, [{ verb: 'rename', from, to: 'q', expectedVersion }], ++now)
+    await rename('mine', 1)
+    await store.eraseMemory(operator, 'q', 'all', ++now)
+    await rename('theirs', 2)
+    expect(await rollBack(operator, to)).toMatchObject({ skipped: ['mine'] })
+    expect(await contents(agent)).toEqual({ theirs: 'their text 2 {}' })
+  })
+
   test('a memory that an import replaced and a rename moved gets its key and text back', async () => {
     const { agent, operator } = await fixture.agent()
     await fixture.write(agent, { key: 'a', text: 'good' })

@@ -12,7 +12,7 @@ import type { OAuthStore } from '../port/oauth.ts'
 import type { HomeBounds, Progress, Store, StoreOptions, Totals } from '../port/store.ts'
 import { rollBackVerb } from '../rollback.ts'
 import { type Searcher, startSearcher } from '../search/searcher.ts'
-import { settling } from '../settle.ts'
+import { settling, unsettled } from '../settle.ts'
 import { agentWrites } from '../verbs/agents.ts'
 import type { LogEvent } from '../verbs/controls.ts'
 import { REPLACEMENT_BY_TOKEN } from '../verbs/keys.ts'
@@ -28,12 +28,11 @@ import { readVerbs, writeVerbs } from './engine/run.ts'
 import { gatewayVerbs } from './entries.ts'
 import { eraseAgentVerb, eraseLeft } from './erase-agent.ts'
 import { type Identities, identityVerbs, rememberIdentities } from './identities.ts'
-import { changeVerb } from './keeping/changes.ts'
-import { eraseVerb } from './keeping/erase.ts'
 import { eventStatements, eventVerbs, logEvents, newsVerbs, recordVerbs } from './keeping/homes.ts'
 import { memoryReads } from './keeping/memories.ts'
+import { batchStore, changeVerbs } from './keeping/transactions.ts'
+import { settleLeft } from './keeping/unfinished.ts'
 import { versionStatements, versionVerbs } from './keeping/versions.ts'
-import { batchStore, settleLeft } from './keeping/write-batch.ts'
 import { lockedWriteVerb, writeVerb } from './keeping/write-memory.ts'
 import { prepareServer, watchSchema } from './schema/migrations.ts'
 import { byToken, enterTokens, findByToken, isSharded } from './sharded.ts'
@@ -79,7 +78,7 @@ function openPools(hosts: Hosts, timers: Timers) {
   const pools = {
     hot: openConnections(hosts, most, 'agent-home', { timers, committed }),
     exports: openConnections(hosts, EXPORT_CONNECTIONS, 'agent-home export', { timers }),
-    slices: openConnections(hosts, SLICE_CONNECTIONS, 'agent-home slices', { timers }),
+    slices: openConnections(hosts, SLICE_CONNECTIONS, 'agent-home slices', { timers, committed }),
     gateway: openConnections(hosts, GATEWAY_CONNECTIONS, 'agent-home gateway', { timers }),
   }
   return { pools, committed, commits: () => commits }
@@ -108,11 +107,11 @@ export async function openPostgres(
   const searcher = searcherOf(databaseUrl, options, sharded)
   const schema = watchSchema(hot.read, timers)
   const keeping = keepingVerbs(hot, committed, options.home, logEvent, sharded)
-  const { stop, ...batches } = await batchVerbs(slices, committed, options, keeping)
+  const { stop, left, ...batches } = await batchVerbs(slices, committed, options, keeping)
   return {
     location,
     isNew,
-    warnings,
+    warnings: left ? [...warnings, left] : warnings,
     ...reading,
     ...writeVerbs(hot, otherWrites(options.home.bytes)),
     bear: bearOnce(writeVerbs(hot, agentWrites, entering).bear, reading.findBirth),
@@ -154,16 +153,17 @@ async function batchVerbs(
   { home: bounds, timers }: StoreOptions,
   { eventsAfter }: Pick<EventStore, 'eventsAfter'>,
 ) {
-  const store = batchStore(slices, committed, bounds, readVerbs(slices, readsOfLog))
+  const store = batchStore(slices, bounds, readVerbs(slices, readsOfLog))
   const settle = settling(store, timers)
   // What cannot be finished now is finished later, or by the next start.
   await eraseLeft(slices, committed).catch(() => {})
-  await settleLeft(slices, settle, timers).catch(() => {})
+  const left = await settleLeft(slices, settle, timers).catch(() => 0)
   const parts = { store, bounds, settle, eventsAfter }
   return {
     importMemories: importVerb(parts, timers.stopwatch),
     rollBack: rollBackVerb(parts, timers.stopwatch),
     stop: settle.stop,
+    left: unsettled(left),
   }
 }
 
@@ -188,7 +188,7 @@ function keepingVerbs(
   logEvent: LogEvent,
   sharded: boolean,
 ) {
-  const changeMemories = changeVerb(hot, committed, bounds)
+  const { changeMemories, eraseMemory } = changeVerbs(hot, bounds)
   const writeMemory = sharded
     ? lockedWriteVerb(changeMemories)
     : writeVerb(hot, committed, bounds, changeMemories)
@@ -206,7 +206,7 @@ function keepingVerbs(
       changeMemories: (identity, ...changes) =>
         inTurn(identity.agentId, () => changeMemories(identity, ...changes)),
     }),
-    eraseMemory: eraseVerb(hot, committed),
+    eraseMemory,
   }
 }
 

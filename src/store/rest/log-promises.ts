@@ -220,7 +220,7 @@ const ofOrigins = ({ rows, at }: Log): readonly Promised[] => [
     wrong: `SELECT ${row} FROM ${rows} l JOIN homes h ON h.agent_id = l.agent_id
       LEFT JOIN ${rows} p ON ${at('p', 'l', 'previous')}
       WHERE l.event IN ('write', 'patch', 'append', 'edit') AND l.operation IS NOT NULL
-        AND l.id >= h.first_event AND (l.version = 1 OR p.operation = 'delete')
+        AND l.id >= h.first_event AND (l.version = 1 OR (p.operation = 'delete' AND l.version = p.version + 1))
         AND l.created_at <> l.updated_at`,
   },
   {

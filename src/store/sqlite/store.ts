@@ -13,7 +13,7 @@ import type { SearchStore } from '../port/keeping/search.ts'
 import type { Progress, Store, StoreOptions } from '../port/store.ts'
 import { rollBackVerb } from '../rollback.ts'
 import { startSearcher } from '../search/searcher.ts'
-import { type Settle, settling } from '../settle.ts'
+import { type Settle, settling, unsettled } from '../settle.ts'
 import type { LogEvent } from '../verbs/controls.ts'
 import { allReads, otherWrites, tokenWrites } from '../verbs/verbs.ts'
 import { listenToHost } from './control/listen.ts'
@@ -27,12 +27,12 @@ import { startWriter } from './engine/writer.ts'
 import { prepareGatewayReads } from './entries.ts'
 import { eraseAgentVerb } from './erase-agent.ts'
 import { prepareIdentify, rememberIdentities } from './identities.ts'
-import { prepareCountErasures } from './keeping/erase.ts'
+import { prepareCountErasures } from './keeping/erasures.ts'
 import { eventStatements, prepareEvents, prepareNews } from './keeping/events.ts'
+import { prepareReadHeads } from './keeping/home-log.ts'
 import { prepareHistory, prepareListMemories, prepareReadMemory } from './keeping/memories.ts'
 import { prepareUnfinished } from './keeping/unfinished.ts'
 import { versionStatements } from './keeping/versions.ts'
-import { prepareReadHeads } from './keeping/write-batch.ts'
 import { openExport, whileLetIn } from './transfer/export.ts'
 
 const NO_ROOM =
@@ -167,6 +167,7 @@ const batchesOf = ({
     const [begun] = await reads.eventsBetween(agentId, 'oldest', event - 1, event)
     return { agentId, holder: '', by: begun?.by ?? BY_HOST, now: clock(), ...going }
   },
+  goOn: async () => {},
   async prune(agentId) {
     while (await submit('pruneHome', agentId));
   },
@@ -233,7 +234,7 @@ export async function openSqlite(
   const control = await listenToHost(path, shared)
   const batches = batchesOf(parts)
   const settle = settling(batches, options.timers)
-  await settle.all()
+  const left = unsettled(await settle.all())
   // An erasure tries again, and says so if it cannot.
   if (!held.isClean) cleanAll({ ...writer, timers: options.timers }).catch(() => {})
   return {
@@ -243,6 +244,7 @@ export async function openSqlite(
       ...exposures(path),
       ...((await space.hasRoom()) ? [] : [NO_ROOM]),
       ...control.warnings,
+      ...(left ? [left] : []),
     ],
     leasePermits: undefined,
     whenRefused: undefined,

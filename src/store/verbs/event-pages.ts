@@ -98,7 +98,7 @@ const rangeOf = ({ key, prefix }: EventsQuery): readonly [from: string | null, t
 const NO_FILTERS = [null, null, null, null, null] as const
 
 /** Events of one call that the store makes for itself. */
-export const EVENTS_AT_ONCE = 200
+export const EVENTS_AT_ONCE = 500
 
 export const eventReads = ({ timeUpTo, within }: EventStatements) => ({
   /** For the store itself: undefined if there is no such home. */

@@ -18,6 +18,8 @@ export interface Line {
   readonly eventId: number
   /** Whether there was a memory, by the last event before; undefined if none is retained. */
   readonly wasThere: boolean | undefined
+  /** An import is taken back: if the memory is protected, that is the import's doing. */
+  readonly unprotects?: boolean
 }
 
 export type Then = Pick<Memory, 'id' | 'createdAt' | 'text' | 'metadata'>
@@ -36,8 +38,9 @@ export interface StateBefore {
   readonly place?: PlaceNow | undefined
   /** The row of the version of then. */
   readonly n?: number | undefined
-  /** As it was already. */
+  /** As it was already, but perhaps protected. */
   readonly isSame: boolean
+  readonly isProtected: boolean
 }
 
 const floorOf = statement<{ floor: number }>('SELECT floor FROM homes WHERE agent_id = $1')
@@ -45,10 +48,11 @@ const floorOf = statement<{ floor: number }>('SELECT floor FROM homes WHERE agen
 interface HeadRow {
   n: number | null
   deleted: boolean | number
+  protected: boolean | number
 }
 
 const headOf = statement<HeadRow>(
-  'SELECT n, deleted FROM memories WHERE agent_id = $1 AND key = $2',
+  'SELECT n, deleted, protected FROM memories WHERE agent_id = $1 AND key = $2',
 )
 
 /** A version without its text. */
@@ -159,13 +163,14 @@ export function stateReads({ at, madeBy }: VersionStatements) {
     const { key } = line
     const [head] = yield* ask(headOf, agentId, key)
     const current = head && !head.deleted ? yield* textOf(agentId, head.n) : undefined
+    const isProtected = Boolean(head?.protected)
     const row = versionThen(line, yield* find(agentId, line), floor)
-    if (row === 'gone') return { key, was: 'gone', isSame: false }
+    if (row === 'gone') return { key, was: 'gone', isSame: false, isProtected }
     const was = row && (yield* textOf(agentId, row.n))
-    if (row && !was) return { key, was: 'gone', isSame: false }
+    if (row && !was) return { key, was: 'gone', isSame: false, isProtected }
     const isSame = was?.text === current?.text && was?.metadata === current?.metadata
     const place = row && { key: line.now ?? key, version: row.version }
-    return { key, was, place, n: row?.n, isSame }
+    return { key, was, place, n: row?.n, isSame, isProtected }
   }
 
   return {

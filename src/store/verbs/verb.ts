@@ -6,7 +6,10 @@
 
 import { hash } from 'node:crypto'
 
-export type Value = string | number | boolean | Uint8Array | null | undefined
+export type Scalar = string | number | boolean | Uint8Array | null | undefined
+
+/** Arrays on PostgreSQL alone. */
+export type Value = Scalar | readonly Scalar[]
 
 /**
  * SQL for both engines, with parameters `$1`, `$2`, …. An empty name: it is not prepared.

@@ -1,12 +1,13 @@
 /**
- * The counters of each home. Every change of a home locks its row first and holds it until the
- * commit: so its events are numbered in order without gaps, and changes cannot deadlock.
+ * Reads of a home's events, and events that change no memory. Every change of a home locks its row first
+ * and holds it until the commit: so its events are numbered in order without gaps, and changes cannot
+ * deadlock.
  */
 import { authorOf, eventsAnswer, lookAfter } from '../../answers.ts'
 import { aroundId, hexOf } from '../../chain.ts'
-import type { Ledger } from '../../plan.ts'
-import { DAYS_KEPT, dayOf } from '../../port/activity.ts'
-import type { Identity, Refused } from '../../port/home.ts'
+import type { ChainHead } from '../../home-log.ts'
+import { chainEntries } from '../../log-entries.ts'
+import type { Identity } from '../../port/home.ts'
 import { type EventStore, type EventType, ROWS_PER_LOOK } from '../../port/keeping/events.ts'
 import { type EventRow, eventOf, subjectOf } from '../../rows.ts'
 import { doneBy, type LogEvent, takeControl } from '../../verbs/controls.ts'
@@ -14,64 +15,11 @@ import { type EventStatements, eventsMatch } from '../../verbs/event-pages.ts'
 import { ask, type Verb } from '../../verbs/verb.ts'
 import { type Ask, type Connections, statement } from '../engine/connections.ts'
 import { run } from '../engine/run.ts'
-import { ADMITTED, type AdmittedRow, MAY, refusedBy } from '../identities.ts'
+import { ADMITTED, type AdmittedRow, refusedBy } from '../identities.ts'
 import { askTogether } from '../sharded.ts'
-import { type Head, eventOf as loggedEvent } from './effects.ts'
 import { hashAfter, logFrom } from './log.ts'
+import { saveEntries } from './log-rows.ts'
 import { pruneEvents } from './prune.ts'
-
-export interface HomeRow extends Ledger {
-  last_event: number
-  /** The hash of the chain up to the last event. */
-  head: Uint8Array
-}
-
-/** Locks the home until the end of the transaction; null if the identity is refused. */
-const lockHome = statement<AdmittedRow & HomeRow>(`
-  WITH ${ADMITTED},
-  home AS (SELECT * FROM homes WHERE agent_id = $1 AND ${MAY} FOR UPDATE)
-  SELECT a.kind, a.status AS credential_status, h.memories, h.bytes, h.history,
-    h.deleted, h.floor, h.vectors, h.last_event, h.head
-  FROM admitted a LEFT JOIN home h ON true`)
-
-interface Held {
-  readonly outcome: 'held'
-  readonly home: HomeRow
-}
-
-/** The home, locked for the rest of the transaction. */
-export async function holdHome(ask: Ask, identity: Identity): Promise<Held | Refused> {
-  const [home] = await ask(lockHome, identity.agentId, identity.tokenHash)
-  return refusedBy(home) ?? { outcome: 'held', home: home as HomeRow }
-}
-
-const updateHome = statement<{ day: number; day_writes: number }>(`
-  UPDATE homes h SET memories = $2, bytes = $3, history = $4, deleted = $8, last_event = $5, head = $9,
-    day = $6, day_writes = CASE WHEN h.day = $6 THEN h.day_writes ELSE 0 END + $7::BIGINT
-  FROM homes was WHERE h.agent_id = $1 AND was.agent_id = $1
-  RETURNING was.day, was.day_writes`)
-
-const keepDay = statement(`
-  INSERT INTO daily_writes AS d (agent_id, day, writes) VALUES ($1, $2, $3)
-  ON CONFLICT (agent_id, day) DO UPDATE SET writes = d.writes + excluded.writes`)
-
-const forgetDays = statement('DELETE FROM daily_writes WHERE agent_id = $1 AND day <= $2')
-
-/** At the first write of a day: stores the count of the last one, and drops those no longer kept. */
-export async function saveHome(
-  ask: Ask,
-  agentId: string,
-  { memories, bytes, history, deleted, last_event: lastEvent, head }: HomeRow,
-  now: number,
-  writes: number,
-): Promise<void> {
-  const today = dayOf(now)
-  const values = [memories, bytes, history, lastEvent, today, writes, deleted, head]
-  const [was] = await ask(updateHome, agentId, ...values)
-  if (!was || was.day === today) return
-  if (was.day_writes > 0) await ask(keepDay, agentId, was.day, was.day_writes)
-  await ask(forgetDays, agentId, today - DAYS_KEPT)
-}
 
 const record = statement<{ id: number }>(`
   WITH ${ADMITTED},
@@ -187,15 +135,11 @@ const addEvent = statement<{ id: number }>(`
   )
   ${logFrom('numbered', { type: '$2', author: '$3', now: '$4', key: '$5' })} RETURNING n AS id`)
 
-const lockHead = statement<Head>(
-  'SELECT last_event, head FROM homes WHERE agent_id = $1 FOR UPDATE',
+const lockHead = statement<ChainHead>(
+  'SELECT last_event AS "lastEvent", head FROM homes WHERE agent_id = $1 FOR UPDATE',
 )
 
 const saveHead = statement('UPDATE homes SET last_event = $2, head = $3 WHERE agent_id = $1')
-
-const insertEvent = statement(`
-  INSERT INTO log (agent_id, n, kept, operation, author, updated_at, key, hash)
-  VALUES ($1, $2, false, $3, $4, $5, $6, $7)`)
 
 /** `most`: events to retain; 0: all. `sharded`: no server of several takes an INSERT in a CTE. */
 export const logEvents = (most: number, sharded: boolean): LogEvent =>
@@ -205,10 +149,10 @@ export const logEvents = (most: number, sharded: boolean): LogEvent =>
     if (sharded) {
       const [before] = yield* ask(lockHead, agentId)
       if (!before) return
-      const { row, head } = loggedEvent(before, type, { key, version: null }, { by, now })
-      id = row.n
-      yield* ask(saveHead, agentId, id, head.head)
-      yield* ask(insertEvent, agentId, id, type, row.author, now, key, row.hash)
+      const { add, end, entries } = chainEntries(before, by)
+      id = add({ type, key, at: now })
+      yield* ask(saveHead, agentId, id, end().head)
+      yield* saveEntries(agentId, entries)
     } else {
       const event = { type, ...subjectOf(type, key), by, createdAt: now }
       const values = [type, JSON.stringify(by), now, key, ...aroundId(event)]

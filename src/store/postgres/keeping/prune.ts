@@ -4,9 +4,7 @@
  */
 import type { HomeBounds } from '../../port/store.ts'
 import { AHEAD, roomOf, surplusOf } from '../../surplus.ts'
-import { ask, type Verb } from '../../verbs/verb.ts'
-import { type Ask, statement } from '../engine/connections.ts'
-import { run } from '../engine/run.ts'
+import { ask, statement, type Verb } from '../../verbs/verb.ts'
 import { chainOf, GIVEN_UP, IS_SETTLED } from './log.ts'
 
 /** Events over the limit are removed in batches of this size. */
@@ -31,6 +29,9 @@ const dropSurplus = statement<{ bytes: number }>(`
 
 const AGED_AT_ONCE = 1_000
 
+/** Of one change; the rest is left to later ones. */
+const ROUNDS = 4
+
 /**
  * A version that is not current never becomes current again. $2: the limit of the home; $3: the
  * size to prune down to.
@@ -53,19 +54,31 @@ const dropOldest = statement<{ bytes: number; dropped: number }>(`
   ),
   ${GIVEN_UP}, ${FREED}, (SELECT count(*) FROM freed) AS dropped FROM counted`)
 
-/** Rows that are versions stay. */
+/** Of the events over the limit; more would take a statement too long. */
+const DROPPED_AT_ONCE = 5_000
+
+/** Up to the event $2 at most. Rows that are versions stay. */
 const dropEvents = statement(`
-  WITH moved AS (
-    UPDATE homes h SET first_event = $2 + 1,
-      base = coalesce((SELECT hash FROM log WHERE agent_id = $1 AND n = $2), h.base)
-    FROM homes was WHERE h.agent_id = $1 AND was.agent_id = $1 AND h.first_event <= $2 AND ${IS_SETTLED}
-    RETURNING was.first_event
+  WITH range AS (
+    SELECT first_event AS first, least($2::BIGINT, first_event + ${DROPPED_AT_ONCE} - 1) AS last
+    FROM homes WHERE agent_id = $1
+  ),
+  moved AS (
+    UPDATE homes h SET first_event = r.last + 1,
+      base = coalesce((SELECT hash FROM log WHERE agent_id = $1 AND n = r.last), h.base)
+    FROM range r WHERE h.agent_id = $1 AND h.first_event = r.first AND r.first <= r.last
+      AND ${IS_SETTLED}
+    RETURNING r.first, r.last
   ),
   dropped AS (
     DELETE FROM log
-    WHERE agent_id = $1 AND n >= (SELECT first_event FROM moved) AND n <= $2 AND NOT kept
+    WHERE agent_id = $1 AND n >= (SELECT first FROM moved) AND n <= (SELECT last FROM moved)
+      AND NOT kept
   )
   SELECT`)
+
+/** Tombstones: more, with their versions, would take a change too long. */
+const FORGOTTEN_AT_ONCE = 100
 
 /**
  * Together with their retained versions. Memories created later start above the highest of them.
@@ -74,13 +87,15 @@ const forgetDeletes = statement<{ bytes: number }>(`
   WITH RECURSIVE ${HELD},
   oldest AS (
     SELECT key FROM memories WHERE agent_id = $1 AND deleted
-    ORDER BY updated_at, key LIMIT (SELECT greatest(deleted - $2, 0) FROM held)
+    ORDER BY updated_at, key
+    LIMIT (SELECT least(greatest(deleted - $2, 0), ${FORGOTTEN_AT_ONCE}) FROM held)
   ),
   ${chainOf('m.key IN (SELECT key FROM oldest)', 'NULL')},
   aged AS (SELECT n FROM chain),
   ${GIVEN_UP},
   forgotten AS (
-    DELETE FROM memories m WHERE m.agent_id = $1 AND m.key = ANY(ARRAY(SELECT key FROM oldest))
+    DELETE FROM memories m WHERE m.agent_id = $1 AND m.deleted
+      AND m.key = ANY(ARRAY(SELECT key FROM oldest))
     RETURNING m.version
   ),
   counted AS (
@@ -109,46 +124,40 @@ export function* pruneEvents(
   if (most > 0 && to > most && due) yield* ask(dropEvents, agentId, to - most)
 }
 
-async function pruneVersions(
-  within: Ask,
+function* pruneVersions(
   agentId: string,
   made: Grown['made'],
   most: number,
-): Promise<number | undefined> {
+): Verb<number | undefined> {
   // Versions are not counted: a number that a rename skips is pruned by a later change.
   const isDue = (over: number): boolean => over > 0 && over % surplusOf(most) === 0
   const due = made.filter(({ version }) => isDue(version - most))
   if (most === 0 || due.length === 0) return undefined
   const keys = due.map(({ key }) => key)
-  return (await within(dropSurplus, agentId, keys, most))[0]?.bytes
+  return (yield* ask(dropSurplus, agentId, keys, most))[0]?.bytes
 }
 
-async function pruneBytes(within: Ask, agentId: string, held: number, most: number): Promise<void> {
-  for (let bytes = held; most > 0 && bytes > most; ) {
-    const [freed] = await within(dropOldest, agentId, most, roomOf(most))
+function* pruneBytes(agentId: string, held: number, most: number): Verb<void> {
+  let bytes = held
+  for (let round = 0; most > 0 && bytes > most && round < ROUNDS; round++) {
+    const [freed] = yield* ask(dropOldest, agentId, most, roomOf(most))
     if (!freed?.dropped) return
     bytes = freed.bytes
   }
 }
 
-async function pruneDeletes(
-  within: Ask,
-  agentId: string,
-  deleted: number,
-  most: number,
-): Promise<number | undefined> {
+function* pruneDeletes(agentId: string, deleted: number, most: number): Verb<number | undefined> {
   if (most === 0 || deleted < most + EVENTS_AT_ONCE) return undefined
-  return (await within(forgetDeletes, agentId, most))[0]?.bytes
+  return (yield* ask(forgetDeletes, agentId, most))[0]?.bytes
 }
 
-export async function prune(
-  within: Ask,
+export function* prune(
   agentId: string,
   { made, bytes, deleted, events }: Grown,
   bounds: HomeBounds,
-): Promise<void> {
-  await run(within, pruneEvents(agentId, events, bounds.events))
-  const without = await pruneDeletes(within, agentId, deleted, bounds.events)
-  const left = await pruneVersions(within, agentId, made, bounds.versions)
-  await pruneBytes(within, agentId, left ?? without ?? bytes, bounds.bytes)
+): Verb<void> {
+  yield* pruneEvents(agentId, events, bounds.events)
+  const without = yield* pruneDeletes(agentId, deleted, bounds.events)
+  const left = yield* pruneVersions(agentId, made, bounds.versions)
+  yield* pruneBytes(agentId, left ?? without ?? bytes, bounds.bytes)
 }

@@ -21,6 +21,7 @@ import type {
 import type { HomeBounds } from '../../port/store.ts'
 import { memoryOf } from '../../rows.ts'
 import { type Ask, type Connections, statement } from '../engine/connections.ts'
+import { run } from '../engine/run.ts'
 import { refusedBy } from '../identities.ts'
 import { hashAfter } from './log.ts'
 import { deletedIn, readMemory } from './memories.ts'
@@ -161,7 +162,7 @@ async function makeRoom(
 ): Promise<void> {
   // A write creates no tombstone.
   const grown = { made: [{ key, version }], bytes, deleted: 0, events: { from: to - 1, to } }
-  await prune(ask, agentId, grown, bounds).catch(() => {})
+  await run(ask, prune(agentId, grown, bounds)).catch(() => {})
 }
 
 /** A write that locks the home first: several statements, none of them with an INSERT in a CTE. */

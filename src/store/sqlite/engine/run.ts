@@ -1,5 +1,5 @@
 /** Runs reads and verbs on a connection, each to its end without waiting. */
-import type { DatabaseSync } from 'node:sqlite'
+import type { DatabaseSync, SQLInputValue } from 'node:sqlite'
 import { inNextTurn } from '../../../turns.ts'
 import {
   type Asked,
@@ -26,7 +26,9 @@ function prepareAnswer(db: DatabaseSync) {
       prepared.set(name, found)
     }
     return found.all(
-      ...values.map((value) => (typeof value === 'boolean' ? +value : (value ?? null))),
+      ...values.map((value) =>
+        typeof value === 'boolean' ? +value : ((value as SQLInputValue) ?? null),
+      ),
     )
   }
 }

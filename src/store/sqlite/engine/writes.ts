@@ -1,19 +1,26 @@
 /** The writer's verbs. Each runs in a transaction that its caller commits. */
 import type { DatabaseSync } from 'node:sqlite'
+import { writeAnswerOf } from '../../answers.ts'
+import { memoryWrites } from '../../memory-writes.ts'
 import { type CountedCalls, DAYS_KEPT } from '../../port/activity.ts'
-import type { BirthAnswer, HomeStore } from '../../port/home.ts'
+import type { BirthAnswer, HomeStore, Identity } from '../../port/home.ts'
 import type { RemoveAnswer } from '../../port/host.ts'
+import type {
+  ChangesAnswer,
+  Memory,
+  MemoryStore,
+  MemoryWrite,
+  WriteAnswer,
+} from '../../port/keeping/memories.ts'
 import type { StoreBounds } from '../../port/store.ts'
 import { mapVerbs } from '../../verbs/verb.ts'
 import { otherWrites, tokenWrites } from '../../verbs/verbs.ts'
 import { prepareGatewayWrites } from '../entries.ts'
 import { prepareEraseAgent, prepareEraseRest } from '../erase-agent.ts'
 import { prepareIdentify, rememberIdentities } from '../identities.ts'
-import { prepareChanges } from '../keeping/changes.ts'
-import { prepareErase } from '../keeping/erase.ts'
 import { logEvents, prepareHappenings, prepareRecord } from '../keeping/events.ts'
+import { prepareHomeLog, preparePruneHome } from '../keeping/home-log.ts'
 import { prepareSweep } from '../keeping/sweep.ts'
-import { prepareBatches, preparePruneHome } from '../keeping/write-batch.ts'
 import { prepare, type StorageFault } from './connection.ts'
 import { prepareVerbs } from './run.ts'
 import { prepareTotals, type Tally } from './totals.ts'
@@ -54,6 +61,22 @@ const forgetting = <V extends Parameters<typeof mapVerbs>[0]>(verbs: V, forget: 
     return answer
   }) as V
 
+/** A saved memory without the text and metadata that its writer sent. */
+type Receipt = Pick<Memory, 'id' | 'version' | 'createdAt' | 'updatedAt'>
+
+type WriteResult =
+  | { readonly outcome: 'saved'; readonly receipt: Receipt }
+  | Exclude<WriteAnswer, { outcome: 'saved' }>
+
+const writeOne =
+  (change: (...changes: Parameters<MemoryStore['changeMemories']>) => ChangesAnswer) =>
+  (identity: Identity, write: MemoryWrite, now: number): WriteResult => {
+    const answer = writeAnswerOf(change(identity, [{ ...write, verb: 'write' }], now))
+    if (answer.outcome !== 'saved') return answer
+    const { id, version, createdAt, updatedAt } = answer.memory
+    return { outcome: 'saved', receipt: { id, version, createdAt, updatedAt } }
+  }
+
 type Bear = (...birth: Parameters<HomeStore['bear']>) => BirthAnswer
 
 const counted =
@@ -73,6 +96,8 @@ export function prepareWrites(db: DatabaseSync, { feed, home }: StoreBounds) {
   const logEvent = logEvents(happen)
   const sweep = prepareSweep(db, home.versions)
   const others = prepareVerbs(db, otherWrites(home.bytes))
+  const homeLog = prepareHomeLog(db, refuse, totals.tally, home, sweep)
+  const memories = prepareVerbs(db, memoryWrites(homeLog, home))
   const verbs = {
     ...forgetting(prepareVerbs(db, tokenWrites(logEvent)), forget),
     ...others,
@@ -81,9 +106,8 @@ export function prepareWrites(db: DatabaseSync, { feed, home }: StoreBounds) {
     eraseRest: prepareEraseRest(db),
     removeEntry: prepareRemoveEntry(db),
     countCalls: prepareCountCalls(db),
-    ...prepareChanges(db, refuse, totals.tally, home, sweep),
-    eraseMemory: prepareErase(db, refuse, totals.tally, home.events),
-    writeBatch: prepareBatches(db, refuse, totals.tally, home, sweep),
+    ...memories,
+    writeMemory: writeOne(memories.changeMemories),
     pruneHome: preparePruneHome(db, home),
     recordEvent: prepareRecord(refuse, happen),
     leaveEntry,

@@ -2,6 +2,7 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { authorOf, eventsAnswer, type Look, lookAfter } from '../../answers.ts'
 import { hexOf } from '../../chain.ts'
+import { chainEntries } from '../../log-entries.ts'
 import type { Author, Identity } from '../../port/home.ts'
 import type { EventsAnswer, EventType } from '../../port/keeping/events.ts'
 import { type EventRow, endOf, eventOf } from '../../rows.ts'
@@ -18,9 +19,11 @@ import { prepareAppend, TAIL, TAIL_OF_HOME } from './log.ts'
 export function prepareHappenings(db: DatabaseSync, mostEvents: number) {
   const homes = prepareHomes(db)
   const append = prepareAppend(db, mostEvents)
-  return (agentId: string, event: EventType, by: Author, at: number, key?: string): void => {
-    const entry = { event, key, by, at }
-    homes.save(agentId, append(agentId, homes.read(agentId), entry).home)
+  return (agentId: string, type: EventType, by: Author, at: number, key?: string): void => {
+    const home = homes.read(agentId)
+    const { add, entries } = chainEntries(home, by)
+    add({ type, key: key ?? null, at })
+    for (const entry of entries) homes.save(agentId, append(agentId, home, entry, null).home)
   }
 }
 

@@ -1,44 +1,10 @@
 /** The log: one row per event of any home, appended to one table, with the versions they create. */
 import type { DatabaseSync } from 'node:sqlite'
-import { canonicalEvent, commitTo, hashAfter, hexOf } from '../../chain.ts'
-import type { Author } from '../../port/home.ts'
+import type { LogEntry } from '../../home-log.ts'
 import type { EventType } from '../../port/keeping/events.ts'
-import type { Memory, Operation } from '../../port/keeping/memories.ts'
-import { subjectOf } from '../../rows.ts'
 import { prepare } from '../engine/connection.ts'
 import type { Home } from './homes.ts'
 import { prepareUnfinished } from './unfinished.ts'
-
-/** The version's columns, besides the event's. */
-export interface Made {
-  readonly operation: Operation
-  /** The row of the previous version. */
-  readonly previous: number | null
-  readonly id: string
-  readonly createdAt: number
-  /** Null of a deletion. */
-  readonly content: Pick<Memory, 'text' | 'metadata'> | null
-  /** If an import brings it: what is otherwise the event's. */
-  readonly asItWas?: AsItWas | undefined
-}
-
-export interface AsItWas {
-  /** As JSON. */
-  readonly author: string | null
-  readonly updatedAt: number
-  /** The key that it was made under, if that is another. */
-  readonly madeAs: string | undefined
-}
-
-export interface Entry {
-  readonly event: EventType
-  readonly key?: string | undefined
-  readonly from?: string | undefined
-  readonly version?: number | undefined
-  readonly by: Author
-  readonly at: number
-  readonly made?: Made | undefined
-}
 
 /** Events are added to the index, and pruned, in batches of this size. */
 const TOGETHER = 64
@@ -116,18 +82,7 @@ function prepareAdvance(db: DatabaseSync, most: number) {
   }
 }
 
-/** The event as it is hashed. */
-function canonicalOf(
-  id: number,
-  { event: type, key, from, version, by, at }: Entry,
-  content: Uint8Array | null,
-): string {
-  const subject = subjectOf(type, key ?? null)
-  const hex = content ? hexOf(content) : undefined
-  return canonicalEvent({ id, type, ...subject, from, version, by, content: hex, createdAt: at })
-}
-
-/** Returns the row's number and the new state of the home. */
+/** Returns the row's number and the new state of the home. `previous`: the row of the version before. */
 export function prepareAppend(db: DatabaseSync, most: number) {
   const insertWith = (more: string, values: string) =>
     prepare(
@@ -140,23 +95,17 @@ export function prepareAppend(db: DatabaseSync, most: number) {
   const insert = insertWith('', '')
   const insertAsItWas = insertWith(', event_author, happened_at, made_as', ', ?, ?, ?')
   const advance = prepareAdvance(db, most)
-  return (agentId: string, before: Home, entry: Entry): { readonly n: number; home: Home } => {
-    const { event, key = null, from = null, version = null, by, at, made } = entry
-    const { text, metadata } = made?.content ?? { text: null, metadata: null }
-    const { salt = null, content = null } = made?.content ? commitTo(made.content) : {}
-    const id = before.lastEvent + 1
-    const writer = JSON.stringify(by)
-    const hash = hashAfter(before.head, canonicalOf(id, entry, content))
-    const bytes = text === null ? 0 : Buffer.byteLength(text)
-    const size = bytes + (metadata === null ? 0 : Buffer.byteLength(metadata))
-    const { operation = null, previous = null, createdAt = null } = made ?? {}
-    const { author, updatedAt, madeAs = null } = made?.asItWas ?? { author: writer, updatedAt: at }
+  return (agentId: string, before: Home, entry: LogEntry, previous: number | null) => {
+    const { id, type, key, from, version, by, at, hash, content, made } = entry
+    const { author, updatedAt, madeAs } = made?.asItWas ?? { author: by, updatedAt: at }
     const values = [
-      ...[agentId, id, before.tail, event, key, from, version, author, updatedAt, operation],
-      ...[previous, made?.id ?? null, createdAt, bytes, size, hash, content, salt, metadata, text],
+      ...[agentId, id, before.tail, type, key, from, version, author, updatedAt],
+      ...[made?.operation ?? null, previous, made?.id ?? null, made?.createdAt ?? null],
+      ...[made?.bytes ?? 0, made?.size ?? 0, hash, content, made?.salt ?? null],
+      ...[made?.content?.metadata ?? null, made?.content?.text ?? null],
     ]
     const { lastInsertRowid } = made?.asItWas
-      ? insertAsItWas.run(...values, writer, updatedAt === at ? null : at, madeAs)
+      ? insertAsItWas.run(...values, by, updatedAt === at ? null : at, madeAs ?? null)
       : insert.run(...values)
     const n = Number(lastInsertRowid)
     return { n, home: advance(agentId, before, n, hash) }

@@ -1,33 +1,12 @@
 /** The current state of each key: a live memory or a tombstone, and its newest version. */
 import type { DatabaseSync } from 'node:sqlite'
-import type { Head } from '../../change.ts'
-import type { Deleted } from '../../port/keeping/memories.ts'
+import type * as waist from '../../home-log.ts'
 import { prepare, prepareTuples } from '../engine/connection.ts'
 
 /** The current state of a key, and the row of its newest version. */
-export interface KeyState extends Head {
+export interface KeyState extends waist.KeyState {
   readonly n: number | null
-  readonly pinned: boolean
-  /** The event that changed it last. */
-  readonly change: number
-  /** Retained versions before it. */
-  readonly count: number
-  /** Consecutive versions before it under this key, none of them erased. */
-  readonly run: number
 }
-
-/** Without `kept`, which follows from the number of versions. */
-export type Saved = Omit<KeyState, 'kept'>
-
-export const afterDelete = (state: KeyState, { version, deletedAt }: Deleted): KeyState => ({
-  ...state,
-  version,
-  updatedAt: deletedAt,
-  deleted: true,
-  size: 0,
-  pinned: false,
-  protected: false,
-})
 
 type StandTuple = [
   id: string,
@@ -58,7 +37,8 @@ export function prepareKeyState(db: DatabaseSync) {
     const [change, count, run, n] = rest
     const marks = { pinned: pinned === 1, protected: isProtected === 1 }
     const flags = { deleted: deleted === 1, kept: count > 0, ...marks }
-    return { id, version, createdAt, updatedAt, size, change, count, run, n, ...flags }
+    const place = n === null ? null : { row: n }
+    return { id, version, createdAt, updatedAt, size, change, count, run, n, place, ...flags }
   }
 }
 
@@ -76,9 +56,13 @@ export function prepareSaveKeyState(db: DatabaseSync) {
        size = ?, pinned = ?, protected = ?, change = ?, kept = ?, run = ?, n = ?
      WHERE agent_id = ? AND key = ?`,
   )
-  return (agentId: string, key: string, state: Saved, isNew: boolean): void => {
-    const { id, version, createdAt, updatedAt, deleted, size, pinned, change, count, run, n } =
-      state
+  return (
+    agentId: string,
+    key: string,
+    state: waist.KeyState,
+    { n, isNew }: { readonly n: number | null; readonly isNew: boolean },
+  ): void => {
+    const { id, version, createdAt, updatedAt, deleted, size, pinned, change, count, run } = state
     const statement = isNew ? insert : update
     statement.run(
       ...[

@@ -12,7 +12,7 @@ import { openReader, prepare, translate } from '../engine/connection.ts'
 import type { LongReads } from '../engine/long-reads.ts'
 import { prepareVerbs } from '../engine/run.ts'
 import { prepareIdentify } from '../identities.ts'
-import { prepareCountErasures } from '../keeping/erase.ts'
+import { prepareCountErasures } from '../keeping/erasures.ts'
 import { prepareEvents } from '../keeping/events.ts'
 import { prepareExportHistory } from './kept-versions.ts'
 
