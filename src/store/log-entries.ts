@@ -33,27 +33,25 @@ export function chainEntries(before: ChainHead, by: Author) {
       const id = ++lastEvent
       const text = made?.content
       const { salt, content } = text ? commitTo(text) : NO_COMMITMENT
+      const subject = subjectOf(type, key)
       const canonical = canonicalEvent({
-        ...{ id, type, ...subjectOf(type, key), by, createdAt: at },
-        ...{ from: from ?? undefined, version: version ?? undefined },
+        id,
+        type,
+        key: subject.key,
+        namedKey: subject.namedKey,
+        rollback: subject.rollback,
+        from: from ?? undefined,
+        version: version ?? undefined,
+        by,
+        createdAt: at,
         content: content ? hexOf(content) : undefined,
       })
-      head = hashAfter(head, canonical)
+      const hash = hashAfter(head, canonical)
+      head = hash
       const bytes = text ? Buffer.byteLength(text.text) : 0
       const size = text ? bytes + Buffer.byteLength(text.metadata) : 0
       const version_ = made && { ...made, bytes, size, salt }
-      entries.push({
-        id,
-        type,
-        key,
-        from,
-        version,
-        by: author,
-        at,
-        hash: head,
-        content,
-        made: version_,
-      })
+      entries.push({ id, type, key, from, version, by: author, at, hash, content, made: version_ })
       return id
     },
   }
@@ -92,11 +90,21 @@ function keep(following: Following, effect: Of<'keep'>): void {
   const made = { operation, previous: before?.place ?? null, id, createdAt, content: memory }
   const entry = { type: operation, key, from: left?.key ?? null, version, at: updatedAt, made }
   const change = following.chain.add(entry)
+  // Most writes come through here: spread, these would be copied once more.
   following.states.set(key, {
-    ...{ id, version, createdAt, updatedAt, deleted: false, size, kept: true },
+    id,
+    version,
+    createdAt,
+    updatedAt,
+    deleted: false,
+    size,
+    kept: true,
     protected: effect.protected ?? before?.protected ?? false,
-    ...{ pinned: isPinned(memory.metadata), place: { event: change }, change },
-    ...{ count: (before?.count ?? 0) + 1, run: left || !before ? 0 : before.run + 1 },
+    pinned: isPinned(memory.metadata),
+    place: { event: change },
+    change,
+    count: (before?.count ?? 0) + 1,
+    run: left || !before ? 0 : before.run + 1,
   })
   if (!left || !before) return
   const remains = remainsOf(before, left.deleted, null)

@@ -65,10 +65,10 @@ function* carryOut(
   if (ledger.vectors > 0 && effects.length > 0) {
     yield* vectorFates.vectorsFollow(agentId, effects.map(textFateOf))
   }
-  yield* log.save({
-    ...{ agentId, before: home, after: { ...ledger, ...chain.end() }, stored, now },
-    ...{ entries: chain.entries, states, writes: effects.length },
-  })
+  const after = { ...ledger, ...chain.end() }
+  const { entries } = chain
+  const writes = effects.length
+  yield* log.save({ agentId, before: home, after, stored, now, entries, states, writes })
 }
 
 /** Those that are still to be taken back. */

@@ -56,15 +56,16 @@ function prepareAppendAll(db: DatabaseSync, { events }: HomeBounds) {
   return ({ agentId, before, after, entries, states, stored }: Saving) => {
     let home: Home = { ...homeOf(after), lastEvent: before.lastEvent, head: before.head }
     for (const key of states.keys()) home = replacing(home, stored(key) as KeyState | undefined)
-    const rows = new Map<number, number>()
+    // The rows of one write follow on each other, as its events do.
+    let behind = 0
     const rowAt = (place: Place | null): number | null => {
       if (!place) return null
-      return 'row' in place ? place.row : (rows.get(place.event) ?? null)
+      return 'row' in place ? place.row : place.event + behind
     }
     for (const entry of entries) {
       const appended = append(agentId, home, entry, rowAt(entry.made?.previous ?? null))
       home = appended.home
-      rows.set(entry.id, appended.n)
+      behind = appended.n - entry.id
     }
     return { home, rowAt }
   }
@@ -83,9 +84,10 @@ function prepareSave(db: DatabaseSync, tally: Tally, bounds: HomeBounds, sweep: 
     for (const [key, state] of states) {
       const n = appended.rowAt(state.place)
       const { count, freed, oldest } = prune.memory(agentId, home, { n, count: state.count })
-      saveState(agentId, key, { ...state, count }, { n, isNew: stored(key) === undefined })
+      const saved = count === state.count ? state : { ...state, count }
+      saveState(agentId, key, saved, { n, isNew: stored(key) === undefined })
       sweep.made(count, oldest)
-      home = { ...home, history: home.history - freed }
+      if (freed > 0) home = { ...home, history: home.history - freed }
     }
     home = prune.home(agentId, home, bytesOf(homeOf(before)))
     homes.save(agentId, countWrites(agentId, home, now, writes))

@@ -98,15 +98,22 @@ export function prepareAppend(db: DatabaseSync, most: number) {
   return (agentId: string, before: Home, entry: LogEntry, previous: number | null) => {
     const { id, type, key, from, version, by, at, hash, content, made } = entry
     const { author, updatedAt, madeAs } = made?.asItWas ?? { author: by, updatedAt: at }
-    const values = [
-      ...[agentId, id, before.tail, type, key, from, version, author, updatedAt],
-      ...[made?.operation ?? null, previous, made?.id ?? null, made?.createdAt ?? null],
-      ...[made?.bytes ?? 0, made?.size ?? 0, hash, content, made?.salt ?? null],
-      ...[made?.content?.metadata ?? null, made?.content?.text ?? null],
-    ]
+    const event = [agentId, id, before.tail, type, key, from, version, author, updatedAt] as const
+    const { operation = null, id: memoryId = null, createdAt = null, content: texts } = made ?? {}
+    const { bytes = 0, size = 0, salt = null } = made ?? {}
+    const { text = null, metadata = null } = texts ?? {}
+    const version_ = [operation, previous, memoryId, createdAt, bytes, size] as const
+    const proof = [hash, content, salt, metadata, text] as const
     const { lastInsertRowid } = made?.asItWas
-      ? insertAsItWas.run(...values, by, updatedAt === at ? null : at, madeAs ?? null)
-      : insert.run(...values)
+      ? insertAsItWas.run(
+          ...event,
+          ...version_,
+          ...proof,
+          by,
+          updatedAt === at ? null : at,
+          madeAs ?? null,
+        )
+      : insert.run(...event, ...version_, ...proof)
     const n = Number(lastInsertRowid)
     return { n, home: advance(agentId, before, n, hash) }
   }

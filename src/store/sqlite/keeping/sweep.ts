@@ -58,8 +58,9 @@ function prepareGiveUp(db: DatabaseSync) {
   const credit = prepare(db, 'UPDATE homes SET history = history - ? WHERE agent_id = ?')
   return (over: readonly OverTuple[]): void => {
     const freed = new Map<string, number>()
+    const going = new Set(unfinished.all())
     for (const [n, event_id, event, size, agentId, key, firstEvent, previous] of over) {
-      if (unfinished.of(agentId)) continue
+      if (going.has(agentId)) continue
       const rows = [{ n, event_id, event, size }, ...walk(previous, 0)]
       const bytes = free(agentId, { firstEvent }, rows)
       freed.set(agentId, (freed.get(agentId) ?? 0) + bytes)
