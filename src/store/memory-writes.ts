@@ -19,6 +19,7 @@ import type {
 } from './port/keeping/memories.ts'
 import type { HomeBounds } from './port/store.ts'
 import { rollbackText } from './rows.ts'
+import { doneBy, type LogEvent, takeControl } from './verbs/controls.ts'
 import { vectorFates } from './verbs/kept-vectors.ts'
 import { ask, statement, type Verb } from './verbs/verb.ts'
 
@@ -201,6 +202,30 @@ function* eraseMemory(
   })
   return { outcome: 'erased', versions: numbersOf(gone) }
 }
+
+/** Logs an event that changed no memory, in the transaction of its cause. */
+export const logEvents = (log: HomeLog): LogEvent =>
+  function* ({ agentId, by }, type, now, key) {
+    const held = yield* log.hold({ agentId, by })
+    if (held.outcome !== 'held') return
+    const { home } = held
+    const chain = chainEntries(home, by)
+    chain.add({ type, key, at: now })
+    yield* log.save({
+      ...{ agentId, before: home, after: { ...home, ...chain.end() }, now, writes: 0 },
+      ...{ entries: chain.entries, states: new Map(), stored: () => undefined },
+    })
+  }
+
+/** Events that clients cause beside their changes. */
+export const eventWrites = (logEvent: LogEvent) => ({
+  *recordEvent(identity: Identity, type: EventType, now: number): Verb<boolean> {
+    const refused = yield* takeControl(identity)
+    if (refused?.outcome === 'revoked') return false
+    yield* logEvent(doneBy(identity), type, now)
+    return true
+  },
+})
 
 type Rest<F> = F extends (over: Over, ...rest: infer R) => unknown ? R : never
 

@@ -137,7 +137,7 @@ export const groups: Readonly<Record<string, Group>> = {
     mutate: [
       ...src(
         'store/postgres/keeping',
-        'brought home-log insert-rows load log-rows states transactions unfinished write-memory log versions homes prune',
+        'brought home-log insert-rows load log-rows states transactions unfinished write-memory log versions events prune',
       ),
       ...src('store/postgres', 'keeping/memories'),
     ],

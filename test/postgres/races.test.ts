@@ -1,9 +1,10 @@
 /** What another does between the statements of one verb: arranged, not left to luck. */
 import pg from 'pg'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { logEvents } from '../../src/store/memory-writes.ts'
 import type { Connections } from '../../src/store/postgres/engine/connections.ts'
 import { run } from '../../src/store/postgres/engine/run.ts'
-import { logEvents } from '../../src/store/postgres/keeping/homes.ts'
+import { homeLog } from '../../src/store/postgres/keeping/home-log.ts'
 import { changeVerbs } from '../../src/store/postgres/keeping/transactions.ts'
 import { writeVerb } from '../../src/store/postgres/keeping/write-memory.ts'
 import { doneBy } from '../../src/store/verbs/controls.ts'
@@ -171,7 +172,9 @@ test('an event is numbered after that of another, also where homes are on severa
   const { agent } = await fixture.agent()
   const counted = 'UPDATE homes SET last_event = last_event + 1 WHERE agent_id = $1'
   await whileUncommitted([[counted, agent.agentId]], () =>
-    connections.transact((ask) => run(ask, logEvents(0, true)(doneBy(agent), 'export', NOON))),
+    connections.transact((ask) =>
+      run(ask, logEvents(homeLog(unbounded.home))(doneBy(agent), 'export', NOON)),
+    ),
   )
   expect(await fixture.store().eventsAfter(agent, 1, 10)).toMatchObject({ last: 2 })
 })

@@ -30,8 +30,6 @@ const EXCEPT = {
     'SELECT q.place, c.kind, c.status',
     'WITH home AS ( UPDATE homes h SET memories = h.memories + 1',
     'WITH home AS ( UPDATE homes h SET bytes = h.bytes + $7',
-    'WITH numbered AS ( UPDATE homes SET last_event = last_event + 1',
-    'WITH admitted AS ( SELECT kind, status FROM credentials WHERE agent_id = $1 AND token_hash = $2 FOR SHARE ), numbered AS',
     'SELECT s.agent_id FROM unnest($1::TEXT[], $2::BIGINT[])',
   ],
   'sent to every server, see docs/citus.md': [

@@ -7,7 +7,7 @@ import { vectorReads } from '../verbs/kept-vectors.ts'
 import { openConnections } from './engine/connections.ts'
 import { hostsOf } from './engine/hosts.ts'
 import { readVerbs } from './engine/run.ts'
-import { eventReader } from './keeping/homes.ts'
+import { eventReader } from './keeping/events.ts'
 import { memoryReads } from './keeping/memories.ts'
 
 export interface SearchThreadData {

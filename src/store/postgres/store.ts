@@ -3,6 +3,7 @@ import { createKeyedQueue } from '../../keyed-queue.ts'
 import type { Timers } from '../../timers.ts'
 import { comparing } from '../comparing.ts'
 import { importVerb } from '../import.ts'
+import { eventWrites, logEvents } from '../memory-writes.ts'
 import type { HomeStore, Identity } from '../port/home.ts'
 import type { HostStore } from '../port/host.ts'
 import type { EventStore } from '../port/keeping/events.ts'
@@ -28,7 +29,8 @@ import { readVerbs, writeVerbs } from './engine/run.ts'
 import { gatewayVerbs } from './entries.ts'
 import { eraseAgentVerb, eraseLeft } from './erase-agent.ts'
 import { type Identities, identityVerbs, rememberIdentities } from './identities.ts'
-import { eventStatements, eventVerbs, logEvents, newsVerbs, recordVerbs } from './keeping/homes.ts'
+import { eventReader, eventStatements, newsVerbs } from './keeping/events.ts'
+import { homeLog } from './keeping/home-log.ts'
 import { memoryReads } from './keeping/memories.ts'
 import { batchStore, changeVerbs } from './keeping/transactions.ts'
 import { settleLeft } from './keeping/unfinished.ts'
@@ -101,7 +103,7 @@ export async function openPostgres(
   const sharded = await isSharded(hot.read)
   const entering = sharded ? enterTokens : async () => {}
   const reading = readVerbs(hot, readsOfLog)
-  const logEvent = logEvents(options.home.events, sharded)
+  const logEvent = logEvents(homeLog(options.home))
   const writing = writeVerbs(hot, tokenWrites(logEvent), entering)
   const known = rememberIdentities(timers.stopwatch)
   const searcher = searcherOf(databaseUrl, options, sharded)
@@ -197,8 +199,8 @@ function keepingVerbs(
   return {
     ...memoryReads(hot, sharded),
     ...versionVerbs(hot, bounds.versions),
-    ...eventVerbs(hot, committed, bounds.events),
-    ...(sharded && writeVerbs(hot, recordVerbs(logEvent))),
+    eventsAfter: eventReader(hot.read),
+    ...writeVerbs(hot, eventWrites(logEvent)),
     ...newsVerbs(hot.read, sharded),
     ...comparing({
       writeMemory: (identity, ...write) =>

@@ -16,7 +16,7 @@ import { breaksConnection, translate } from './engine/faults.ts'
 import { hostsOf, locationOf } from './engine/hosts.ts'
 import { run } from './engine/run.ts'
 import { broughtAsItWas } from './keeping/brought.ts'
-import { EVENT, EVENT_COLUMNS } from './keeping/homes.ts'
+import { EVENT, EVENT_COLUMNS } from './keeping/events.ts'
 import { ACCOUNT_OF_AGENT, isSharded } from './sharded.ts'
 import { SNAPSHOT } from './transfer/export.ts'
 

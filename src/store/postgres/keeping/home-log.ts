@@ -1,4 +1,7 @@
-/** What this engine does with one home's log, in a transaction that locks the home first. */
+/**
+ * What this engine does with one home's log. Every change of a home locks its row first and holds it
+ * until the commit: so its events are numbered in order without gaps, and changes cannot deadlock.
+ */
 import type { Actor, Batch, Begun } from '../../batches.ts'
 import type { Link } from '../../erasure.ts'
 import type { Home, HomeLog, Saving } from '../../home-log.ts'

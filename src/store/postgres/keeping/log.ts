@@ -66,14 +66,6 @@ export const GIVEN_UP = `
   ),
   freed AS (SELECT size FROM gone UNION ALL SELECT size FROM bared)`
 
-/** The event's parameters. */
-interface Parameters {
-  readonly type: string
-  readonly author: string
-  readonly now: string
-  readonly key?: string
-}
-
 /**
  * The hash of a home's next event, from its canonical JSON `before` and `behind` its number. (The
  * database numbers it, in the statement that locks the home.)
@@ -81,14 +73,6 @@ interface Parameters {
 export const hashAfter = (home: string, before: string, behind: string): string =>
   `sha256(${home}.head || sha256(convert_to(
      ${before}::TEXT || (${home}.last_event + 1) || ${behind}, 'UTF8')))`
-
-/** An event, from a source that has its number as `last_event`, and its hash as `head`. */
-export const logFrom = (
-  source: string,
-  { type, author, now, key = 'NULL' }: Parameters,
-): string => `
-  INSERT INTO log (agent_id, n, kept, operation, author, updated_at, key, hash)
-  SELECT agent_id, last_event, false, ${type}, ${author}, ${now}::BIGINT, ${key}, head FROM ${source}`
 
 /** Null means no limit to the server. */
 export const boundOf = (most: number): number | null => most || null

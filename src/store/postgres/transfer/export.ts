@@ -10,7 +10,7 @@ import { type Ask, type Connections, statement } from '../engine/connections.ts'
 import { translate } from '../engine/faults.ts'
 import type { Session } from '../engine/session.ts'
 import { type AdmittedRow, refusedBy } from '../identities.ts'
-import { eventReader } from '../keeping/homes.ts'
+import { eventReader } from '../keeping/events.ts'
 import { CURRENT } from '../keeping/log.ts'
 import { versionPages } from './export-versions.ts'
 

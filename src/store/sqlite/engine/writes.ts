@@ -1,7 +1,7 @@
 /** The writer's verbs. Each runs in a transaction that its caller commits. */
 import type { DatabaseSync } from 'node:sqlite'
 import { writeAnswerOf } from '../../answers.ts'
-import { memoryWrites } from '../../memory-writes.ts'
+import { eventWrites, logEvents, memoryWrites } from '../../memory-writes.ts'
 import { type CountedCalls, DAYS_KEPT } from '../../port/activity.ts'
 import type { BirthAnswer, HomeStore, Identity } from '../../port/home.ts'
 import type { RemoveAnswer } from '../../port/host.ts'
@@ -18,7 +18,6 @@ import { otherWrites, tokenWrites } from '../../verbs/verbs.ts'
 import { prepareGatewayWrites } from '../entries.ts'
 import { prepareEraseAgent, prepareEraseRest } from '../erase-agent.ts'
 import { prepareIdentify, rememberIdentities } from '../identities.ts'
-import { logEvents, prepareHappenings, prepareRecord } from '../keeping/events.ts'
 import { prepareHomeLog, preparePruneHome } from '../keeping/home-log.ts'
 import { prepareSweep } from '../keeping/sweep.ts'
 import { prepare, type StorageFault } from './connection.ts'
@@ -92,11 +91,10 @@ export function prepareWrites(db: DatabaseSync, { feed, home }: StoreBounds) {
   const { refuse } = prepareIdentify(db, remember)
   const { leaveEntry, fileArrived, forgetArrived } = prepareGatewayWrites(db, feed)
   const totals = prepareTotals(db)
-  const happen = prepareHappenings(db, home.events)
-  const logEvent = logEvents(happen)
   const sweep = prepareSweep(db, home.versions)
-  const others = prepareVerbs(db, otherWrites(home.bytes))
   const homeLog = prepareHomeLog(db, refuse, totals.tally, home, sweep)
+  const logEvent = logEvents(homeLog)
+  const others = prepareVerbs(db, otherWrites(home.bytes))
   const memories = prepareVerbs(db, memoryWrites(homeLog, home))
   const verbs = {
     ...forgetting(prepareVerbs(db, tokenWrites(logEvent)), forget),
@@ -109,7 +107,7 @@ export function prepareWrites(db: DatabaseSync, { feed, home }: StoreBounds) {
     ...memories,
     writeMemory: writeOne(memories.changeMemories),
     pruneHome: preparePruneHome(db, home),
-    recordEvent: prepareRecord(refuse, happen),
+    ...prepareVerbs(db, eventWrites(logEvent)),
     leaveEntry,
     /** Changes nothing: it gives the writer a turn for a checkpoint. */
     rest(): void {},

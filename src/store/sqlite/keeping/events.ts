@@ -1,46 +1,16 @@
-/** Reads of a home's log, and events that change no memory. */
+/** Reads of a home's log. */
 import type { DatabaseSync } from 'node:sqlite'
-import { authorOf, eventsAnswer, type Look, lookAfter } from '../../answers.ts'
+import { eventsAnswer, type Look, lookAfter } from '../../answers.ts'
 import { hexOf } from '../../chain.ts'
-import { chainEntries } from '../../log-entries.ts'
-import type { Author, Identity } from '../../port/home.ts'
-import type { EventsAnswer, EventType } from '../../port/keeping/events.ts'
+import type { Identity } from '../../port/home.ts'
+import type { EventsAnswer } from '../../port/keeping/events.ts'
 import { type EventRow, endOf, eventOf } from '../../rows.ts'
-import type { LogEvent } from '../../verbs/controls.ts'
 import { type EventStatements, eventsMatch } from '../../verbs/event-pages.ts'
 import { statement } from '../../verbs/verb.ts'
 import { prepare, prepareTuples } from '../engine/connection.ts'
-import { atOnce } from '../engine/run.ts'
 import type { Refuse } from '../identities.ts'
 import { type Home, prepareHomes } from './homes.ts'
-import { prepareAppend, TAIL, TAIL_OF_HOME } from './log.ts'
-
-/** Logs an event that changed no memory, in the transaction of its cause. */
-export function prepareHappenings(db: DatabaseSync, mostEvents: number) {
-  const homes = prepareHomes(db)
-  const append = prepareAppend(db, mostEvents)
-  return (agentId: string, type: EventType, by: Author, at: number, key?: string): void => {
-    const home = homes.read(agentId)
-    const { add, entries } = chainEntries(home, by)
-    add({ type, key: key ?? null, at })
-    for (const entry of entries) homes.save(agentId, append(agentId, home, entry, null).home)
-  }
-}
-
-export type Happen = ReturnType<typeof prepareHappenings>
-
-export const logEvents =
-  (happen: Happen): LogEvent =>
-  ({ agentId, by }, type, now, key) =>
-    atOnce(() => happen(agentId, type, by, now, key))
-
-export const prepareRecord =
-  (refuse: Refuse, happen: Happen) =>
-  (identity: Identity, type: EventType, now: number): boolean => {
-    if (refuse(identity)?.outcome === 'revoked') return false
-    happen(identity.agentId, type, authorOf(identity), now)
-    return true
-  }
+import { TAIL, TAIL_OF_HOME } from './log.ts'
 
 /** What an import brought has an author and a time of its own. */
 export const EVENT = {

@@ -1,34 +1,12 @@
-/**
- * Reads of a home's events, and events that change no memory. Every change of a home locks its row first
- * and holds it until the commit: so its events are numbered in order without gaps, and changes cannot
- * deadlock.
- */
-import { authorOf, eventsAnswer, lookAfter } from '../../answers.ts'
-import { aroundId, hexOf } from '../../chain.ts'
-import type { ChainHead } from '../../home-log.ts'
-import { chainEntries } from '../../log-entries.ts'
-import type { Identity } from '../../port/home.ts'
-import { type EventStore, type EventType, ROWS_PER_LOOK } from '../../port/keeping/events.ts'
-import { type EventRow, eventOf, subjectOf } from '../../rows.ts'
-import { doneBy, type LogEvent, takeControl } from '../../verbs/controls.ts'
+/** Reads of a home's events. */
+import { eventsAnswer, lookAfter } from '../../answers.ts'
+import { hexOf } from '../../chain.ts'
+import { type EventStore, ROWS_PER_LOOK } from '../../port/keeping/events.ts'
+import { type EventRow, eventOf } from '../../rows.ts'
 import { type EventStatements, eventsMatch } from '../../verbs/event-pages.ts'
-import { ask, type Verb } from '../../verbs/verb.ts'
-import { type Ask, type Connections, statement } from '../engine/connections.ts'
-import { run } from '../engine/run.ts'
-import { ADMITTED, type AdmittedRow, refusedBy } from '../identities.ts'
+import { type Ask, statement } from '../engine/connections.ts'
+import { type AdmittedRow, refusedBy } from '../identities.ts'
 import { askTogether } from '../sharded.ts'
-import { hashAfter, logFrom } from './log.ts'
-import { saveEntries } from './log-rows.ts'
-import { pruneEvents } from './prune.ts'
-
-const record = statement<{ id: number }>(`
-  WITH ${ADMITTED},
-  numbered AS (
-    UPDATE homes SET last_event = last_event + 1, head = ${hashAfter('homes', '$6', '$7')}
-    WHERE agent_id = $1 AND EXISTS (SELECT 1 FROM admitted)
-    RETURNING agent_id, last_event, head
-  )
-  ${logFrom('numbered', { type: '$3', author: '$4', now: '$5' })} RETURNING n AS id`)
 
 type LoggedRow = AdmittedRow & {
   last_event: number
@@ -127,62 +105,3 @@ export const eventReader =
     const previous = hash ? { id: look.after, hash: hexOf(hash) } : undefined
     return eventsAnswer(found, id, { first, last }, look, previous)
   }
-
-const addEvent = statement<{ id: number }>(`
-  WITH numbered AS (
-    UPDATE homes SET last_event = last_event + 1, head = ${hashAfter('homes', '$6', '$7')}
-    WHERE agent_id = $1 RETURNING agent_id, last_event, head
-  )
-  ${logFrom('numbered', { type: '$2', author: '$3', now: '$4', key: '$5' })} RETURNING n AS id`)
-
-const lockHead = statement<ChainHead>(
-  'SELECT last_event AS "lastEvent", head FROM homes WHERE agent_id = $1 FOR UPDATE',
-)
-
-const saveHead = statement('UPDATE homes SET last_event = $2, head = $3 WHERE agent_id = $1')
-
-/** `most`: events to retain; 0: all. `sharded`: no server of several takes an INSERT in a CTE. */
-export const logEvents = (most: number, sharded: boolean): LogEvent =>
-  function* ({ agentId, by }, type, now, named) {
-    const key = named ?? null
-    let id: number | undefined
-    if (sharded) {
-      const [before] = yield* ask(lockHead, agentId)
-      if (!before) return
-      const { add, end, entries } = chainEntries(before, by)
-      id = add({ type, key, at: now })
-      yield* ask(saveHead, agentId, id, end().head)
-      yield* saveEntries(agentId, entries)
-    } else {
-      const event = { type, ...subjectOf(type, key), by, createdAt: now }
-      const values = [type, JSON.stringify(by), now, key, ...aroundId(event)]
-      id = (yield* ask(addEvent, agentId, ...values))[0]?.id
-    }
-    if (id !== undefined) yield* pruneEvents(agentId, { from: id - 1, to: id }, most)
-  }
-
-/** In a transaction, where homes are on several servers. */
-export const recordVerbs = (logEvent: LogEvent) => ({
-  *recordEvent(identity: Identity, type: EventType, now: number): Verb<boolean> {
-    const refused = yield* takeControl(identity)
-    if (refused?.outcome === 'revoked') return false
-    yield* logEvent(doneBy(identity), type, now)
-    return true
-  },
-})
-
-/** `most`: events to retain; 0: all. */
-export const eventVerbs = ({ read, write }: Connections, committed: () => void, most: number) => ({
-  eventsAfter: eventReader(read),
-  async recordEvent(identity: Identity, type: EventType, now: number): Promise<boolean> {
-    const { agentId, tokenHash } = identity
-    const by = authorOf(identity)
-    const canonical = aroundId({ type, by, createdAt: now })
-    const values = [agentId, tokenHash, type, JSON.stringify(by), now, ...canonical]
-    const [row] = await write(record, ...values)
-    if (!row) return false
-    committed()
-    await run(write, pruneEvents(agentId, { from: row.id - 1, to: row.id }, most)).catch(() => {})
-    return true
-  },
-})
