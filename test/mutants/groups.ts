@@ -120,7 +120,7 @@ export const groups: Readonly<Record<string, Group>> = {
     mutate: [
       ...src(
         'store/sqlite/keeping',
-        'home-log unfinished log versions prune sweep homes states erasures events memories slices',
+        'home-log unfinished log versions prune sweep homes states events memories slices',
       ),
     ],
     tests: [

@@ -7,9 +7,8 @@ import type { Change } from '../../src/store/port/keeping/memories.ts'
 import type { HomeBounds } from '../../src/store/port/store.ts'
 import type { Connections } from '../../src/store/postgres/engine/connections.ts'
 import { readVerbs } from '../../src/store/postgres/engine/run.ts'
-import { eventStatements } from '../../src/store/postgres/keeping/events.ts'
 import { batchStore, changeVerbs } from '../../src/store/postgres/keeping/transactions.ts'
-import { versionStatements } from '../../src/store/postgres/keeping/versions.ts'
+import { logStatements } from '../../src/store/postgres/keeping/versions.ts'
 import { writeVerb } from '../../src/store/postgres/keeping/write-memory.ts'
 import { verifyServer } from '../../src/store/postgres/verify-server.ts'
 import { settling } from '../../src/store/settle.ts'
@@ -48,7 +47,7 @@ function verbsOf(limits: HomeBounds) {
   // To vacuum takes long, and changes no row.
   const quiet = { ...connections, alone: async () => {} }
   const { changeMemories, eraseMemory } = changeVerbs(quiet, limits)
-  const reading = readVerbs(quiet, allReads(eventStatements, versionStatements))
+  const reading = readVerbs(quiet, allReads(logStatements, 0))
   const store = batchStore(quiet, limits, reading)
   const settle = settling(store, { ...processTimers, every: () => nothing })
   return {

@@ -16,10 +16,9 @@ import { readVerbs } from '../../src/store/sqlite/engine/run.ts'
 import type { Writer } from '../../src/store/sqlite/engine/writer.ts'
 import { prepareWrites } from '../../src/store/sqlite/engine/writes.ts'
 import { prepareIdentify } from '../../src/store/sqlite/identities.ts'
-import { eventStatements } from '../../src/store/sqlite/keeping/events.ts'
 import { prepareReadHeads } from '../../src/store/sqlite/keeping/home-log.ts'
 import { prepareUnfinished } from '../../src/store/sqlite/keeping/unfinished.ts'
-import { versionStatements } from '../../src/store/sqlite/keeping/versions.ts'
+import { logStatements } from '../../src/store/sqlite/keeping/versions.ts'
 import { migrate } from '../../src/store/sqlite/schema/migrations.ts'
 import { allReads } from '../../src/store/verbs/verbs.ts'
 import { temporaryDirectory } from '../harness.ts'
@@ -74,7 +73,7 @@ export function watchWrites() {
 /** What an import asks of the engine; its writes are `submit`ted. */
 function batchesOf(db: DatabaseSync, submit: Writer['submit']): BatchStore {
   const read = async <T>(ask: () => T): Promise<T> => ask()
-  const reads = readVerbs(db, allReads(eventStatements, versionStatements), read)
+  const reads = readVerbs(db, allReads(logStatements, 0), read)
   const readHeads = prepareReadHeads(db, prepareIdentify(db).refuse)
   const unfinished = prepareUnfinished(db)
   return {

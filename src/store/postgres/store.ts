@@ -29,16 +29,16 @@ import { readVerbs, writeVerbs } from './engine/run.ts'
 import { gatewayVerbs } from './entries.ts'
 import { eraseAgentVerb, eraseLeft } from './erase-agent.ts'
 import { type Identities, identityVerbs, rememberIdentities } from './identities.ts'
-import { eventReader, eventStatements, newsVerbs } from './keeping/events.ts'
+import { eventReader, newsVerbs } from './keeping/events.ts'
 import { homeLog } from './keeping/home-log.ts'
 import { memoryReads } from './keeping/memories.ts'
 import { batchStore, changeVerbs } from './keeping/transactions.ts'
 import { settleLeft } from './keeping/unfinished.ts'
-import { versionStatements, versionVerbs } from './keeping/versions.ts'
+import { logStatements } from './keeping/versions.ts'
 import { lockedWriteVerb, writeVerb } from './keeping/write-memory.ts'
 import { prepareServer, watchSchema } from './schema/migrations.ts'
 import { byToken, enterTokens, findByToken, isSharded } from './sharded.ts'
-import { countErasures, openExport } from './transfer/export.ts'
+import { openExport } from './transfer/export.ts'
 
 const removeEntry = statement<{ id: string }>(`
   WITH removed AS (
@@ -102,7 +102,7 @@ export async function openPostgres(
   const { hot, exports, slices, gateway } = pools
   const sharded = await isSharded(hot.read)
   const entering = sharded ? enterTokens : async () => {}
-  const reading = readVerbs(hot, readsOfLog)
+  const reading = readVerbs(hot, allReads(logStatements, options.home.versions))
   const logEvent = logEvents(homeLog(options.home))
   const writing = writeVerbs(hot, tokenWrites(logEvent), entering)
   const known = rememberIdentities(timers.stopwatch)
@@ -155,7 +155,8 @@ async function batchVerbs(
   { home: bounds, timers }: StoreOptions,
   { eventsAfter }: Pick<EventStore, 'eventsAfter'>,
 ) {
-  const store = batchStore(slices, bounds, readVerbs(slices, readsOfLog))
+  const reads = readVerbs(slices, allReads(logStatements, bounds.versions))
+  const store = batchStore(slices, bounds, reads)
   const settle = settling(store, timers)
   // What cannot be finished now is finished later, or by the next start.
   await eraseLeft(slices, committed).catch(() => {})
@@ -198,7 +199,6 @@ function keepingVerbs(
   const inTurn = createKeyedQueue()
   return {
     ...memoryReads(hot, sharded),
-    ...versionVerbs(hot, bounds.versions),
     eventsAfter: eventReader(hot.read),
     ...writeVerbs(hot, eventWrites(logEvent)),
     ...newsVerbs(hot.read, sharded),
@@ -212,17 +212,15 @@ function keepingVerbs(
   }
 }
 
-const readsOfLog = allReads(eventStatements, versionStatements)
-
 interface HomeParts extends HomeBounds {
   readonly known: Identities
   readonly searcher: Searcher
   readonly importMemories: HomeStore['importMemories']
   readonly rollBack: HomeStore['rollBack']
   readonly eraseAgent: ReturnType<typeof eraseAgentVerb>
-  readonly keeping: Omit<MemoryStore, 'listBranches' | 'listDeleted' | 'protectMemory'> &
+  readonly keeping: Omit<MemoryStore, keyof HomeParts['reading'] | 'protectMemory'> &
     Omit<EventStore, 'listEvents' | 'readHead'>
-  readonly reading: Asked<typeof readsOfLog>
+  readonly reading: Asked<ReturnType<typeof allReads>>
   readonly writing: Asked<ReturnType<typeof tokenWrites>>
   readonly hot: Connections
   readonly exports: Connections
@@ -333,8 +331,8 @@ function homeVerbs(
     listMemories: noting(keeping.listMemories),
     listBranches: noting(reading.listBranches),
     listDeleted: noting(reading.listDeleted),
-    readVersion: noting(keeping.readVersion),
-    listVersions: noting(keeping.listVersions),
+    readVersion: noting(reading.readVersion),
+    listVersions: noting(reading.listVersions),
     eraseMemory: (identity, ...erasure) =>
       checked(identity, forgotten(searcher, identity, keeping.eraseMemory(identity, ...erasure))),
     protectMemory: noting(writing.protectMemory),
@@ -349,7 +347,7 @@ function homeVerbs(
         identity,
         openExport(exports, identity, { prefix, versions: history ? versions : undefined }),
       ),
-    countErasures: (identity) => checked(identity, countErasures(hot.read, identity)),
+    countErasures: noting(reading.countErasures),
     importMemories: noting(importMemories),
     rollBack: noting(rollBack),
     rotateAgentToken: (identity, ...token) =>

@@ -27,12 +27,11 @@ import { startWriter } from './engine/writer.ts'
 import { prepareGatewayReads } from './entries.ts'
 import { eraseAgentVerb } from './erase-agent.ts'
 import { prepareIdentify, rememberIdentities } from './identities.ts'
-import { prepareCountErasures } from './keeping/erasures.ts'
-import { eventStatements, prepareEvents, prepareNews } from './keeping/events.ts'
+import { prepareEvents, prepareNews } from './keeping/events.ts'
 import { prepareReadHeads } from './keeping/home-log.ts'
-import { prepareHistory, prepareListMemories, prepareReadMemory } from './keeping/memories.ts'
+import { prepareListMemories, prepareReadMemory } from './keeping/memories.ts'
 import { prepareUnfinished } from './keeping/unfinished.ts'
-import { versionStatements } from './keeping/versions.ts'
+import { logStatements } from './keeping/versions.ts'
 import { openExport, whileLetIn } from './transfer/export.ts'
 
 const NO_ROOM =
@@ -59,16 +58,14 @@ function openParts(
     memories: {
       read: prepareReadMemory(db, refuse),
       list: prepareListMemories(db, refuse),
-      ...prepareHistory(db, refuse, options.home.versions),
     },
     readHeads: prepareReadHeads(db, refuse),
     unfinished: prepareUnfinished(db),
-    countErasures: prepareCountErasures(db, refuse),
     eventsAfter: prepareEvents(db, refuse),
     changedHomes: prepareNews(db),
     gateway: prepareGatewayReads(db),
     ...grouped,
-    reads: readVerbs(db, allReads(eventStatements, versionStatements), grouped.read),
+    reads: readVerbs(db, allReads(logStatements, options.home.versions), grouped.read),
     space: keepReserve(options.diskReserve, {
       freeBytes: () => freeBytesFor(path),
       stopwatch: timers.stopwatch,
@@ -109,7 +106,7 @@ async function forgotten<T extends { readonly outcome: string }>(
 const keepingVerbs = (
   parts: Parts,
   { memories, eventsAfter, changedHomes, read, writer, searcher } = parts,
-): Omit<MemoryStore, 'listBranches' | 'listDeleted' | 'protectMemory'> &
+): Omit<MemoryStore, keyof Parts['reads'] | 'protectMemory'> &
   SearchStore &
   Omit<EventStore, 'listEvents' | 'readHead'> => ({
   readMemory: (identity, key) => read(() => memories.read(identity, key)),
@@ -126,8 +123,6 @@ const keepingVerbs = (
   }),
   listMemories: (identity, query) => read(() => memories.list(identity, query)),
   searchMemories: (identity, query) => searcher.search(identity, query),
-  readVersion: (...version) => read(() => memories.readVersion(...version)),
-  listVersions: (...versions) => read(() => memories.listVersions(...versions)),
   eraseMemory: (...erasure) =>
     forgotten(parts, erasure[0], writer.submit('eraseMemory', ...erasure)),
   eventsAfter: (...after) => read(() => eventsAfter(...after)),
@@ -197,7 +192,6 @@ function homeVerbs(
         read(() => openExport(parts.path, wanted, { asked, signal, timers })),
       )
     },
-    countErasures: (identity) => read(() => parts.countErasures(identity)),
     importMemories: importVerb(batching, timers.stopwatch),
     rollBack: rollBackVerb({ ...batching, eventsAfter: keeping.eventsAfter }, timers.stopwatch),
     eraseAgent: (identity) => forgotten(parts, identity, eraseAgent(identity)),

@@ -16,6 +16,7 @@ import { protectWrites } from './protect.ts'
 import { sessionReads, sessionWrites } from './sessions.ts'
 import { stateReads, type VersionStatements } from './states-before.ts'
 import { ask, statement, type Verb } from './verb.ts'
+import { erasureReads, readsOfVersions, type VersionReads } from './version-reads.ts'
 
 /** Greater than any id. */
 const END_OF_IDS = 'g'
@@ -56,11 +57,24 @@ const reads = {
   ...sessionReads,
 }
 
-/** With those that read the log, which each engine has in its own way. */
-export const allReads = (events: EventStatements, versions: VersionStatements) => ({
+/** What each engine asks of its log. */
+export interface LogStatements {
+  readonly events: EventStatements
+  readonly versions: VersionStatements
+  readonly history: VersionReads
+}
+
+/** With those that read the log. */
+export const allReads = (
+  { events, versions, history }: LogStatements,
+  /** Versions retained of a memory; 0: all. */
+  most: number,
+) => ({
   ...reads,
   ...eventReads(events),
   ...stateReads(versions),
+  ...readsOfVersions(history, most),
+  ...erasureReads,
 })
 
 /** Verbs that change what a token may do. */

@@ -4,7 +4,7 @@ import { StoreUnavailable } from '../../port/errors.ts'
 import type { Identity } from '../../port/home.ts'
 import type { EventsAnswer, HomeEvent } from '../../port/keeping/events.ts'
 import type { Memory } from '../../port/keeping/memories.ts'
-import type { ErasuresAnswer, ExportAnswer } from '../../port/transfer.ts'
+import type { ExportAnswer } from '../../port/transfer.ts'
 import { type AgentRow, endOf, type MemoryRow, memoryOf, profileOf } from '../../rows.ts'
 import { type Ask, type Connections, statement } from '../engine/connections.ts'
 import { translate } from '../engine/faults.ts'
@@ -124,21 +124,6 @@ async function sources(session: Session, identity: Identity, wanted: Wanted, rel
   if (!previous) throw new StoreUnavailable('the snapshot has no head')
   const events = { previous, pages: reading(eventPages(first, find), session, release, true) }
   return { memories, history, events }
-}
-
-const erasuresOf = statement<AdmittedRow & { erasures: number; lastEvent: number }>(`
-  SELECT c.kind, c.status AS credential_status, h.erasures, h.last_event AS "lastEvent"
-  FROM credentials c JOIN homes h ON h.agent_id = c.agent_id
-  WHERE c.agent_id = $1 AND c.token_hash = $2`)
-
-export async function countErasures(
-  read: Ask,
-  { agentId, tokenHash }: Identity,
-): Promise<ErasuresAnswer> {
-  const [row] = await read(erasuresOf, agentId, tokenHash)
-  if (!row) return { outcome: 'revoked' }
-  const { erasures, lastEvent } = row
-  return refusedBy(row) ?? { outcome: 'erasures', erasures, lastEvent }
 }
 
 export async function openExport(

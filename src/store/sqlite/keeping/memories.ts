@@ -1,20 +1,13 @@
 /** Reads of memories: current, in lists, and earlier versions. */
 import type { DatabaseSync } from 'node:sqlite'
 import { deletedOf } from '../../change.ts'
-import { type Identity, reaches } from '../../port/home.ts'
-import type {
-  MemoriesAnswer,
-  MemoriesQuery,
-  ReadAnswer,
-  VersionAnswer,
-  VersionsAnswer,
-} from '../../port/keeping/memories.ts'
-import { endOf, pageOf, type SummaryRow, saltIn, versionPage } from '../../rows.ts'
+import type { Identity } from '../../port/home.ts'
+import type { MemoriesAnswer, MemoriesQuery, ReadAnswer } from '../../port/keeping/memories.ts'
+import { endOf, pageOf, type SummaryRow } from '../../rows.ts'
 import { prepare, prepareTuples } from '../engine/connection.ts'
 import type { Refuse } from '../identities.ts'
 import { prepareHomes } from './homes.ts'
 import { prepareKeyState } from './states.ts'
-import { prepareChain, prepareContent } from './versions.ts'
 
 type MemoryTuple = [
   id: string,
@@ -104,46 +97,4 @@ export function prepareListMemories(db: DatabaseSync, refuse: Refuse) {
     const page = pageOf(rows, query)
     return { outcome: 'memories', ...page, lastEvent: homes.read(agentId).lastEvent }
   }
-}
-
-/** `most`: versions retained of a memory. */
-export function prepareHistory(db: DatabaseSync, refuse: Refuse, most: number) {
-  const state = prepareKeyState(db)
-  const chain = prepareChain(db)
-  const content = prepareContent(db)
-
-  function readVersion(identity: Identity, key: string, version: number): VersionAnswer {
-    const refused = refuse(identity)
-    if (refused) return refused
-    const found = state(identity.agentId, key)
-    if (!found) return { outcome: 'missing' }
-    for (const row of chain(found.n, most)) {
-      if (row.version !== version) continue
-      if (!reaches(identity, row.key)) break
-      const { id, created_at: createdAt, updated_at: updatedAt } = row
-      const then = content(row.n)
-      if (!then) return { outcome: 'no_version' }
-      const memory = { id, key, ...then, version, createdAt, updatedAt }
-      const currentVersion = found.deleted ? 0 : found.version
-      return { outcome: 'found', memory, currentVersion, salt: saltIn(row.salt) }
-    }
-    return { outcome: version <= found.version ? 'gone' : 'no_version' }
-  }
-
-  function listVersions(
-    identity: Identity,
-    key: string,
-    before: number | undefined,
-    limit: number,
-  ): VersionsAnswer {
-    const refused = refuse(identity)
-    if (refused) return refused
-    const found = state(identity.agentId, key)
-    if (!found) return { outcome: 'missing' }
-    const rows = chain(found.n, most).filter((row) => !(before && row.version >= before))
-    const page = [...rows.take(limit + 1)]
-    return { outcome: 'versions', ...versionPage(identity, page, limit) }
-  }
-
-  return { readVersion, listVersions }
 }

@@ -4,14 +4,17 @@ import type { Content, Past } from '../../change.ts'
 import type { VersionRow } from '../../rows.ts'
 import type { VersionStatements } from '../../verbs/states-before.ts'
 import { statement } from '../../verbs/verb.ts'
+import type { LogStatements } from '../../verbs/verbs.ts'
+import { versionReads } from '../../verbs/version-reads.ts'
 import { prepare, prepareTuples } from '../engine/connection.ts'
+import { eventStatements } from './events.ts'
 import { type Kept, TAIL_OF_HOME } from './log.ts'
 
 /** A version and where it is, for verbs of both engines. */
 const PLACED = `n, version, previous, operation, created_at, updated_at, id AS place, event,
   event_author IS NOT NULL AS brought`
 
-export const versionStatements: VersionStatements = {
+const versions: VersionStatements = {
   at: statement(
     `SELECT ${PLACED} FROM log WHERE agent_id = $1 AND n = $2 AND operation IS NOT NULL`,
   ),
@@ -21,6 +24,26 @@ export const versionStatements: VersionStatements = {
       SELECT n FROM log_index WHERE agent_id = $1 AND id = $2
       UNION ALL SELECT n FROM tail WHERE id = $2
     )`),
+}
+
+/** Of the key $3 of the agent $1, the newest first. */
+const chain = (most: string): string => `
+  chain (n, version, previous, nth) AS (
+    SELECT l.n, l.version, l.previous, 1 FROM memories m JOIN log l ON l.n = m.n
+    WHERE m.agent_id = $1 AND m.key = $3 AND l.operation IS NOT NULL
+    UNION ALL
+    SELECT l.n, l.version, l.previous, c.nth + 1 FROM chain c JOIN log l ON l.n = c.previous
+    WHERE l.operation IS NOT NULL AND (${most} IS NULL OR c.nth < ${most})
+  )`
+
+/** What the verbs of both engines ask of this engine's log. */
+export const logStatements: LogStatements = {
+  events: eventStatements,
+  versions,
+  history: versionReads({
+    chain,
+    rowsIn: (list) => `SELECT l.* FROM ${list} s JOIN log l ON l.n = s.n`,
+  }),
 }
 
 /** A version and its log row. `key`: that it was made under. */

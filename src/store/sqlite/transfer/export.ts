@@ -8,11 +8,11 @@ import type { HomeEvent } from '../../port/keeping/events.ts'
 import type { ExportAnswer, ExportedEvents } from '../../port/transfer.ts'
 import { endOf, type MemoryRow, memoryOf } from '../../rows.ts'
 import { agentReads } from '../../verbs/agents.ts'
+import { erasureReads } from '../../verbs/version-reads.ts'
 import { openReader, prepare, translate } from '../engine/connection.ts'
 import type { LongReads } from '../engine/long-reads.ts'
 import { prepareVerbs } from '../engine/run.ts'
 import { prepareIdentify } from '../identities.ts'
-import { prepareCountErasures } from '../keeping/erasures.ts'
 import { prepareEvents } from '../keeping/events.ts'
 import { prepareExportHistory } from './kept-versions.ts'
 
@@ -124,7 +124,7 @@ function begin(db: DatabaseSync, wanted: Wanted, circumstances: Circumstances): 
   const { refuse } = prepareIdentify(db)
   const answer = refuse(identity) ?? prepareVerbs(db, agentReads).readProfile(identity)
   if (answer.outcome !== 'profile') return answer
-  const counted = prepareCountErasures(db, refuse)(identity)
+  const counted = prepareVerbs(db, erasureReads).countErasures(identity)
   if (counted.outcome !== 'erasures') return counted
   const bounds = [identity.agentId, prefix, endOf(prefix)]
   const under = prefix
