@@ -4,6 +4,7 @@ import clientJson from '../clients/typescript/package.json' with { type: 'json' 
 import packageJson from '../package.json' with { type: 'json' }
 import {
   absent,
+  circular,
   crowded,
   loadedWith,
   measure,
@@ -81,6 +82,19 @@ describe('the shape of the code', () => {
     ],
   ])('a violation in %s is seen: %s', (path, text, sentence) => {
     expect(violations([{ path, text }]).join('\n')).toContain(sentence)
+  })
+
+  test('in the store, no imports go in a circle', () => {
+    expect(circular(tree.filter(({ path }) => path.startsWith('store/')))).toEqual([])
+    const ring = [
+      { path: 'store/a.ts', text: "import type { B } from './deep/b.ts'" },
+      { path: 'store/deep/b.ts', text: "import { c } from '../c.ts'" },
+      { path: 'store/c.ts', text: "export { a } from './a.ts'" },
+      { path: 'store/above.ts', text: "import './a.ts'" },
+      { path: 'store/below.ts', text: '' },
+    ]
+    expect(circular(ring)).toEqual(['store/a.ts', 'store/deep/b.ts', 'store/c.ts'])
+    expect(circular(ring.slice(1))).toEqual([])
   })
 
   test('what the rules allow is not refused', () => {

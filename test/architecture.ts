@@ -389,6 +389,25 @@ function importsOf(text: string): readonly string[] {
   return imports
 }
 
+/** Of these files, those that import one another in a circle, and what lies between circles. */
+export function circular(files: readonly SourceFile[]): string[] {
+  const left = new Map(
+    files.map(({ path, text }) => [
+      path,
+      importsOf(text).map((target) => normalize(join(dirname(path), target))),
+    ]),
+  )
+  const isImported = (path: string): boolean =>
+    [...left.values()].some((targets) => targets.includes(path))
+  for (let before = Number.POSITIVE_INFINITY; left.size < before; ) {
+    before = left.size
+    for (const [path, targets] of left) {
+      if (!targets.some((target) => left.has(target)) || !isImported(path)) left.delete(path)
+    }
+  }
+  return [...left.keys()]
+}
+
 function refusedImport(path: string, target: string): string | undefined {
   const from = partOf(path)
   const to = partOf(normalize(join(dirname(path), target)))

@@ -4,7 +4,8 @@
  */
 import { type Problem, problem } from '../errors.ts'
 import { hasExpired } from '../pipeline/tokens.ts'
-import type { HomeStore, Identity } from '../store/port/home.ts'
+import type { HomeStore } from '../store/port/home.ts'
+import type { Identity } from '../store/port/identity.ts'
 import { type KeyStore, USE_MS } from '../store/port/keys.ts'
 import { createEventsByPrefix, visible } from './events-by-prefix.ts'
 import {

@@ -1,7 +1,7 @@
 /** How a context shares its bytes: an item is included in full or left out. */
 
 import type { Call } from '../http/call.ts'
-import type { Identity } from '../store/port/home.ts'
+import type { Identity } from '../store/port/identity.ts'
 import type { MemorySummary } from '../store/port/keeping/memories.ts'
 import type { SearchHit } from '../store/port/keeping/search.ts'
 import { iso } from '../time.ts'

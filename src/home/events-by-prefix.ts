@@ -5,7 +5,7 @@
  */
 import { LRUCache } from 'lru-cache'
 import { createKeyedQueue } from '../keyed-queue.ts'
-import type { Identity } from '../store/port/home.ts'
+import type { Identity } from '../store/port/identity.ts'
 import {
   type EventStore,
   type EventsAnswer,

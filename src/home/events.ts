@@ -4,7 +4,7 @@ import { json } from '../http/call.ts'
 import { endpoint } from '../pipeline/endpoint.ts'
 import { spendAfter } from '../pipeline/guards/budget.ts'
 import { dateTime, queryInteger } from '../pipeline/schemas.ts'
-import type { Identity } from '../store/port/home.ts'
+import type { Identity } from '../store/port/identity.ts'
 import {
   EVENT_TYPES,
   type EventsAnswer,

@@ -4,7 +4,7 @@ import { type Answer, answer, type Call, type TextStream } from '../http/call.ts
 import { endpoint } from '../pipeline/endpoint.ts'
 import { clientOf } from '../pipeline/failures.ts'
 import { dateTime } from '../pipeline/schemas.ts'
-import type { Identity } from '../store/port/home.ts'
+import type { Identity } from '../store/port/identity.ts'
 import { OPERATIONS } from '../store/port/keeping/memories.ts'
 import type { ExportAnswer, KeptVersion } from '../store/port/transfer.ts'
 import { iso } from '../time.ts'

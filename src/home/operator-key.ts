@@ -9,7 +9,8 @@ import { bearerBy, identify, operatorOnly } from '../pipeline/guards/bearer.ts'
 import { spent } from '../pipeline/guards/budget.ts'
 import { WRITE_ERRORS } from '../pipeline/problem.ts'
 import { hashToken } from '../pipeline/tokens.ts'
-import type { HomeStore, Identity } from '../store/port/home.ts'
+import type { HomeStore } from '../store/port/home.ts'
+import type { Identity } from '../store/port/identity.ts'
 import {
   deriveOperatorToken,
   hashIdempotencyKey,

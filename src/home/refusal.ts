@@ -3,7 +3,7 @@ import { distance } from 'fastest-levenshtein'
 import { catalogue, type Problem, problem } from '../errors.ts'
 import { type Guarded, showFailures } from '../pipeline/failures.ts'
 import type { Hooks } from '../pipeline/routes.ts'
-import type { Refused } from '../store/port/home.ts'
+import type { Refused } from '../store/port/identity.ts'
 
 /** The problem for a verb's refusal of the identity. */
 export const refusal = ({ outcome }: Refused) =>

@@ -2,7 +2,7 @@
 import { z } from 'zod'
 import { fields } from '../fields.ts'
 import { dateTime } from '../pipeline/schemas.ts'
-import { DOORS } from '../store/port/home.ts'
+import { DOORS } from '../store/port/identity.ts'
 import { oneOfTheSymbols, symbolIds } from '../symbols.ts'
 
 /** The home's tag in the OpenAPI document. */

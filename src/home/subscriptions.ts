@@ -3,7 +3,8 @@
  * other processes are found by one poll a second for all of them. An idle subscriber costs no query.
  */
 import { hasExpired } from '../pipeline/tokens.ts'
-import type { HomeStore, Identity } from '../store/port/home.ts'
+import type { HomeStore } from '../store/port/home.ts'
+import type { Identity } from '../store/port/identity.ts'
 import type { EventStore } from '../store/port/keeping/events.ts'
 import type { Timers } from '../timers.ts'
 

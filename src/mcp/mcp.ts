@@ -19,7 +19,7 @@ import { spenderOf, type WithBudgets } from '../pipeline/guards/budget.ts'
 import type { OriginPolicy } from '../pipeline/origins.ts'
 import { challengeOf, WRITE_ERRORS } from '../pipeline/problem.ts'
 import { validateBody } from '../pipeline/validate.ts'
-import type { Identity } from '../store/port/home.ts'
+import type { Identity } from '../store/port/identity.ts'
 import {
   CALL_TOOL,
   isOfMemories,

@@ -10,7 +10,7 @@ import type { Home } from '../home/home.ts'
 import { pageOf } from '../home/memories/list.ts'
 import { findMemory } from '../home/memories/memory.ts'
 import { parseExactly } from '../json/exactly.ts'
-import type { Identity } from '../store/port/home.ts'
+import type { Identity } from '../store/port/identity.ts'
 import type { Listed } from './tools/looking.ts'
 
 const PREFIX = 'memory:///'

@@ -5,7 +5,7 @@
  */
 import { type Adapter, type AdapterPayload, errors } from 'oidc-provider'
 import { hashToken } from '../pipeline/tokens.ts'
-import type { Access } from '../store/port/keys.ts'
+import type { Access } from '../store/port/identity.ts'
 import { grantId, lasting, type OAuth, recordHash, resourceOf, SCOPES } from './oauth.ts'
 import { grantOf, inRecords, none } from './records.ts'
 import { type RefreshParts, refreshTokens } from './refresh-tokens.ts'

@@ -5,7 +5,7 @@
 import { problem } from '../errors.ts'
 import type { Call } from '../http/call.ts'
 import { clientOf } from '../pipeline/failures.ts'
-import type { Access, KeyClient } from '../store/port/keys.ts'
+import type { Access, KeyClient } from '../store/port/identity.ts'
 import type { Grant } from '../store/port/oauth.ts'
 import type { Kept } from './adapter.ts'
 import { grantId, lasting, type OAuth, paths, recordHash, SCOPES } from './oauth.ts'

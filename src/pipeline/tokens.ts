@@ -1,7 +1,7 @@
 /** Tokens: their format and their hashes. */
 import { hash } from 'node:crypto'
 import { crc32 } from 'node:zlib'
-import type { Identity, TokenKind } from '../store/port/home.ts'
+import type { Identity, TokenKind } from '../store/port/identity.ts'
 
 const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 

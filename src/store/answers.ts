@@ -1,13 +1,7 @@
 /** Answers that every engine builds in the same way. */
-import type {
-  AgentStatus,
-  Author,
-  BirthCount,
-  BirthLimits,
-  Identity,
-  Refused,
-  TokenKind,
-} from './port/home.ts'
+
+import type { BirthCount, BirthLimits } from './port/home.ts'
+import type { AgentStatus, Author, Identity, Refused, TokenKind } from './port/identity.ts'
 import {
   type EventsAnswer,
   type HomeEvent,

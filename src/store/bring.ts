@@ -1,7 +1,7 @@
 /** What an import or a rollback does to each key: decided here for every engine. */
 import { type Effect, type Head, isLiving, isPinned, sizeOf } from './change.ts'
 import { isOver, type Ledger } from './plan.ts'
-import type { Refused } from './port/home.ts'
+import type { Refused } from './port/identity.ts'
 import type { Operation } from './port/keeping/memories.ts'
 import type { HomeBounds } from './port/store.ts'
 import {

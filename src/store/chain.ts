@@ -5,7 +5,7 @@
  */
 import { hash, randomBytes } from 'node:crypto'
 import { iso } from '../time.ts'
-import type { Author } from './port/home.ts'
+import type { Author } from './port/identity.ts'
 import type { HomeEvent } from './port/keeping/events.ts'
 import type { Memory } from './port/keeping/memories.ts'
 

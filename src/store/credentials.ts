@@ -1,6 +1,6 @@
 /** Credentials as both engines select them. */
-import type { AgentStatus, Identity, TokenKind } from './port/home.ts'
-import type { Access, KeyBounds, NamedKey } from './port/keys.ts'
+import type { Access, AgentStatus, Identity, KeyBounds, TokenKind } from './port/identity.ts'
+import type { NamedKey } from './port/keys.ts'
 
 /** Null for an agent's own token and its operator's, which are not limited. */
 export interface BoundsRow {

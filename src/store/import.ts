@@ -12,7 +12,7 @@ import { type Brought, followBrought, type Way } from './bring.ts'
 import { sizeOf } from './change.ts'
 import type { Ledger } from './plan.ts'
 import { OutcomeUnknown, StoreUnavailable } from './port/errors.ts'
-import type { Identity, Refused } from './port/home.ts'
+import type { Identity, Refused } from './port/identity.ts'
 import type { HomeBounds } from './port/store.ts'
 import {
   type ImportAnswer,

@@ -2,7 +2,7 @@
 import { canonicalEvent, commitTo, hashAfter, hexOf } from './chain.ts'
 import { type Effect, isPinned, sizeOf } from './change.ts'
 import type { ChainHead, KeyState, LogEntry, MadeVersion, Place } from './home-log.ts'
-import type { Author } from './port/home.ts'
+import type { Author } from './port/identity.ts'
 import type { EventType } from './port/keeping/events.ts'
 import type { Deleted } from './port/keeping/memories.ts'
 import type { KeptVersion } from './port/transfer.ts'

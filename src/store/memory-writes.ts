@@ -8,7 +8,7 @@ import type { Home, HomeLog, KeyState } from './home-log.ts'
 import { broughtBack } from './lines.ts'
 import { chainEntries, follow, remainsOf } from './log-entries.ts'
 import { type Ledger, plan } from './plan.ts'
-import type { Author, Identity } from './port/home.ts'
+import type { Author, Identity } from './port/identity.ts'
 import type { EventType } from './port/keeping/events.ts'
 import type {
   AnswerBound,

@@ -11,7 +11,7 @@ import {
   type Mutation,
   type Past,
 } from './change.ts'
-import { type Identity, reaches } from './port/home.ts'
+import { type Identity, reaches } from './port/identity.ts'
 import {
   type AnswerBound,
   type Change,

@@ -14,7 +14,7 @@ import {
 import { followBrought, ROLLBACK } from './bring.ts'
 import { broughtBack, changedUntil, fatesOf, weightOf } from './lines.ts'
 import { StoreUnavailable } from './port/errors.ts'
-import type { Identity, Refused } from './port/home.ts'
+import type { Identity, Refused } from './port/identity.ts'
 import type { EventStore } from './port/keeping/events.ts'
 import type { HomeBounds } from './port/store.ts'
 import type { RollbackAnswer, TransferStore } from './port/transfer.ts'

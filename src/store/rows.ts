@@ -2,14 +2,14 @@
 
 import { hexOf } from './chain.ts'
 import type { OwnedAgent } from './port/activity.ts'
+import type { ProfileAnswer } from './port/home.ts'
 import {
   type AgentStatus,
   type Author,
   type Identity,
   type Profile,
-  type ProfileAnswer,
   reaches,
-} from './port/home.ts'
+} from './port/identity.ts'
 import type { EventType, HomeEvent } from './port/keeping/events.ts'
 import type {
   MemoriesQuery,

@@ -9,7 +9,7 @@ import {
 } from './batches.ts'
 import { ROLLBACK } from './bring.ts'
 import { fatesOf, weightOf } from './lines.ts'
-import type { Refused } from './port/home.ts'
+import type { Refused } from './port/identity.ts'
 import type { TakenBack } from './port/transfer.ts'
 import type { Line } from './verbs/states-before.ts'
 

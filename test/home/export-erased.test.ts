@@ -6,7 +6,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Answer } from '../../src/http/call.ts'
 import { StoreUnavailable } from '../../src/store/port/errors.ts'
-import type { Identity } from '../../src/store/port/home.ts'
+import type { Identity } from '../../src/store/port/identity.ts'
 import {
   appBeside,
   ask,

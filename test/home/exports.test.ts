@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { createExports } from '../../src/home/exports.ts'
 import { createSpool } from '../../src/home/spool.ts'
 import { createSubscriptions } from '../../src/home/subscriptions.ts'
-import type { Identity } from '../../src/store/port/home.ts'
+import type { Identity } from '../../src/store/port/identity.ts'
 import { manualTimers } from '../manual-timers.ts'
 
 const identity: Identity = {

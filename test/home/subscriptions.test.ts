@@ -1,7 +1,7 @@
 /** Who waits for a home asks nothing: one question a look is for all of them. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createSubscriptions } from '../../src/home/subscriptions.ts'
-import type { Identity } from '../../src/store/port/home.ts'
+import type { Identity } from '../../src/store/port/identity.ts'
 import { engines } from '../harness.ts'
 import { manualTimers } from '../manual-timers.ts'
 import { NOON, openFixture, type StoreFixture } from '../store/fixture.ts'

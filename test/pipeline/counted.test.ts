@@ -6,7 +6,7 @@ import { beginCall, type Call } from '../../src/http/call.ts'
 import { countInMemory, createBudgets } from '../../src/pipeline/budgets.ts'
 import { failAuthentication, showFailures } from '../../src/pipeline/failures.ts'
 import { announce, refuseUnspent, spent } from '../../src/pipeline/guards/budget.ts'
-import type { Identity } from '../../src/store/port/home.ts'
+import type { Identity } from '../../src/store/port/identity.ts'
 import { processTimers } from '../../src/timers.ts'
 import { incomingOf } from '../harness.ts'
 

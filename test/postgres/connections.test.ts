@@ -2,12 +2,12 @@
 import { afterAll, beforeAll, expect, inject, test } from 'vitest'
 import { OutcomeUnknown, StoreUnavailable } from '../../src/store/port/errors.ts'
 import {
-  type Ask,
   type Connections,
   openConnections,
   unprepared,
 } from '../../src/store/postgres/engine/connections.ts'
 import { hostsOf, locationOf } from '../../src/store/postgres/engine/hosts.ts'
+import type { Ask } from '../../src/store/postgres/engine/session.ts'
 import { processTimers } from '../../src/timers.ts'
 
 let connections: Connections

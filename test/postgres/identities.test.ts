@@ -1,6 +1,6 @@
 /** Whom a token speaks for is remembered for five seconds, for so many tokens, and as a hint only. */
 import { expect, test } from 'vitest'
-import type { Identity } from '../../src/store/port/home.ts'
+import type { Identity } from '../../src/store/port/identity.ts'
 import { identityVerbs, rememberIdentities } from '../../src/store/postgres/identities.ts'
 
 const identityOf = (tokenHash: string, changes: Partial<Identity> = {}): Identity => ({

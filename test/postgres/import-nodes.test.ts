@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { OutcomeUnknown, StoreUnavailable } from '../../src/store/port/errors.ts'
-import type { Identity } from '../../src/store/port/home.ts'
+import type { Identity } from '../../src/store/port/identity.ts'
 import type { ImportOrder } from '../../src/store/port/transfer.ts'
 import { statement, unprepared } from '../../src/store/postgres/engine/connections.ts'
 import { verifyServer } from '../../src/store/postgres/verify-server.ts'

@@ -3,7 +3,7 @@
  * is done in a large one may read all of its log for that.
  */
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import type { Identity } from '../../src/store/port/home.ts'
+import type { Identity } from '../../src/store/port/identity.ts'
 import type { Change } from '../../src/store/port/keeping/memories.ts'
 import { statement, unprepared } from '../../src/store/postgres/engine/connections.ts'
 import { surplusOf } from '../../src/store/surplus.ts'

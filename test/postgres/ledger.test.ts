@@ -2,7 +2,7 @@
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { importVerb } from '../../src/store/import.ts'
-import type { Identity } from '../../src/store/port/home.ts'
+import type { Identity } from '../../src/store/port/identity.ts'
 import type { Change } from '../../src/store/port/keeping/memories.ts'
 import type { HomeBounds } from '../../src/store/port/store.ts'
 import type { Connections } from '../../src/store/postgres/engine/connections.ts'

@@ -2,7 +2,7 @@
 import pg from 'pg'
 import { afterEach, beforeEach, expect, inject, onTestFinished, test, vi } from 'vitest'
 import { openStore } from '../../src/store/open.ts'
-import type { Identity } from '../../src/store/port/home.ts'
+import type { Identity } from '../../src/store/port/identity.ts'
 import type { Store } from '../../src/store/port/store.ts'
 import { section } from '../readme.ts'
 import { newBirth, newWrite, noLimits } from '../store/fixture.ts'

@@ -1,7 +1,8 @@
 /** The tables of one home on PostgreSQL: whatever was done, everything in them agrees. */
 import { expect } from 'vitest'
 import type { HomeBounds } from '../../src/store/port/store.ts'
-import { type Ask, statement } from '../../src/store/postgres/engine/connections.ts'
+import { statement } from '../../src/store/postgres/engine/connections.ts'
+import type { Ask } from '../../src/store/postgres/engine/session.ts'
 import type { StateRow } from '../../src/store/postgres/keeping/states.ts'
 import { surplusOf } from '../../src/store/surplus.ts'
 import type { PlainHome } from '../store/keeping/plain-home.ts'

@@ -1,6 +1,6 @@
 /** What is erased is vacuumed before that is answered: until then its rows are in the files. */
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import type { Identity } from '../../src/store/port/home.ts'
+import type { Identity } from '../../src/store/port/identity.ts'
 import { statement } from '../../src/store/postgres/engine/connections.ts'
 import { type Opened, openBeside } from './opened.ts'
 

@@ -5,7 +5,6 @@ import pg from 'pg'
 import { afterAll, beforeAll, expect, inject, test } from 'vitest'
 import { OutcomeUnknown, StoreUnavailable } from '../../src/store/port/errors.ts'
 import {
-  type Ask,
   type Connections,
   openConnections,
   unprepared,
@@ -16,6 +15,7 @@ import {
   translate,
 } from '../../src/store/postgres/engine/faults.ts'
 import { hostsOf } from '../../src/store/postgres/engine/hosts.ts'
+import type { Ask } from '../../src/store/postgres/engine/session.ts'
 import { openSession } from '../../src/store/postgres/engine/session.ts'
 import { processTimers } from '../../src/timers.ts'
 import { createPostgres, freePort, type PostgresServer } from '../postgres/server.ts'

@@ -4,7 +4,7 @@
  */
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { Identity } from '../../src/store/port/home.ts'
+import type { Identity } from '../../src/store/port/identity.ts'
 import type { EventType, HomeEvent } from '../../src/store/port/keeping/events.ts'
 import type { ImportOrder, KeptVersion } from '../../src/store/port/transfer.ts'
 import { times } from '../effort.ts'

@@ -1,7 +1,7 @@
 /** Every event of a home is chained to all before it, from every engine. */
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { Identity } from '../../src/store/port/home.ts'
+import type { Identity } from '../../src/store/port/identity.ts'
 import type { Change } from '../../src/store/port/keeping/memories.ts'
 import type { ImportSource, KeptVersion } from '../../src/store/port/transfer.ts'
 import { stores } from '../harness.ts'

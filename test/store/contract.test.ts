@@ -1,6 +1,6 @@
 /** What the home may rely on, from every engine: identities, status, keys, and the store itself. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { Identity } from '../../src/store/port/home.ts'
+import type { Identity } from '../../src/store/port/identity.ts'
 import type { Store } from '../../src/store/port/store.ts'
 import { stores } from '../harness.ts'
 import {

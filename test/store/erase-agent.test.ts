@@ -1,9 +1,10 @@
 /** On the embedded engine: an agent is gone with one short write, and what it kept goes after it in slices. */
 import { expect, test } from 'vitest'
-import type { Identity } from '../../src/store/port/home.ts'
+import type { Identity } from '../../src/store/port/identity.ts'
 import type { KeptVersion } from '../../src/store/port/transfer.ts'
 import { transact } from '../../src/store/sqlite/engine/connection.ts'
-import { eraseAgentVerb, eraseLeft } from '../../src/store/sqlite/erase-agent.ts'
+import { eraseLeft } from '../../src/store/sqlite/erase-agent.ts'
+import { eraseAgentVerb } from '../../src/store/sqlite/store.ts'
 import { NOON } from './fixture.ts'
 import {
   db,

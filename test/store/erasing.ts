@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import fc from 'fast-check'
 import { expect } from 'vitest'
-import type { Identity } from '../../src/store/port/home.ts'
+import type { Identity } from '../../src/store/port/identity.ts'
 import type { Erasure } from '../../src/store/port/keeping/memories.ts'
 import { embedded } from '../harness.ts'
 import {

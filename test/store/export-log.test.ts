@@ -1,7 +1,7 @@
 /** What exports that overlap without end do to the write-ahead log of the embedded engine. */
 import { statSync } from 'node:fs'
 import { expect, test } from 'vitest'
-import type { Identity } from '../../src/store/port/home.ts'
+import type { Identity } from '../../src/store/port/identity.ts'
 import { times } from '../effort.ts'
 import { embedded, inGroups } from '../harness.ts'
 import { openFixture, type StoreFixture } from './fixture.ts'

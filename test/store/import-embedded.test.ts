@@ -1,6 +1,6 @@
 /** On the embedded engine: how much an import writes at once, and when it writes nothing. */
 import { describe, expect, test } from 'vitest'
-import type { Identity } from '../../src/store/port/home.ts'
+import type { Identity } from '../../src/store/port/identity.ts'
 import type { HomeBounds } from '../../src/store/port/store.ts'
 import type { KeptVersion, OnConflict } from '../../src/store/port/transfer.ts'
 import { transact } from '../../src/store/sqlite/engine/connection.ts'

@@ -1,7 +1,7 @@
 /** While an import comes its home is open, on every engine; it becomes what it would after all that. */
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { Identity } from '../../src/store/port/home.ts'
+import type { Identity } from '../../src/store/port/identity.ts'
 import type {
   ImportAnswer,
   ImportOrder,

@@ -1,7 +1,7 @@
 /** What becomes of memories: changes, versions, lists and the log, from every engine. */
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { Identity } from '../../src/store/port/home.ts'
+import type { Identity } from '../../src/store/port/identity.ts'
 import {
   type EventsQuery,
   type HomeEvent,

@@ -1,8 +1,8 @@
 /** Who may do what, and who did it: keys, operators' tokens and controls, from every engine. */
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { Identity } from '../../src/store/port/home.ts'
-import { KEYS_PER_AGENT, type KeyBounds, USE_MS } from '../../src/store/port/keys.ts'
+import type { Identity, KeyBounds } from '../../src/store/port/identity.ts'
+import { KEYS_PER_AGENT, USE_MS } from '../../src/store/port/keys.ts'
 import { stores } from '../harness.ts'
 import {
   exported,

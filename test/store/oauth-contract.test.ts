@@ -1,7 +1,7 @@
 /** What OAuth may rely on, from every engine: its records, and the tokens of granted keys. */
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { Identity } from '../../src/store/port/home.ts'
+import type { Identity } from '../../src/store/port/identity.ts'
 import { KEYS_PER_AGENT, type NewKey } from '../../src/store/port/keys.ts'
 import {
   type Grant,

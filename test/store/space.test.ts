@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { openStore } from '../../src/store/open.ts'
 import { StorageFull } from '../../src/store/port/errors.ts'
-import type { Identity } from '../../src/store/port/home.ts'
+import type { Identity } from '../../src/store/port/identity.ts'
 import type { Store } from '../../src/store/port/store.ts'
 import { freeBytesFor, keepReserve } from '../../src/store/sqlite/engine/space.ts'
 import { embedded, type TestDatabase } from '../harness.ts'

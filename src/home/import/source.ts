@@ -1,7 +1,7 @@
 /** Merges the lists of a file: the versions of each key, with the current one last. */
 import { problem } from '../../errors.ts'
 import { pointerOf } from '../../json/pointer.ts'
-import type { Author } from '../../store/port/home.ts'
+import type { Author } from '../../store/port/identity.ts'
 import type { ImportSource, KeptVersion } from '../../store/port/transfer.ts'
 import type { Row } from './elements.ts'
 import type { SpooledList } from './imports.ts'

@@ -5,7 +5,7 @@ import { type Answer, answer, type Call } from '../../http/call.ts'
 import { etagOf } from '../../http/etag.ts'
 import { problemSchema, WRITE_ERRORS } from '../../pipeline/problem.ts'
 import { dateTime } from '../../pipeline/schemas.ts'
-import type { Identity } from '../../store/port/home.ts'
+import type { Identity } from '../../store/port/identity.ts'
 import type {
   Change,
   ChangeError,

@@ -1,5 +1,5 @@
 /** What became of a memory that is gone, so that a refusal advises only what works. */
-import type { Identity } from '../../store/port/home.ts'
+import type { Identity } from '../../store/port/identity.ts'
 import type { ChangeError, Deleted } from '../../store/port/keeping/memories.ts'
 import type { Home } from '../home.ts'
 

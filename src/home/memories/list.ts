@@ -5,7 +5,7 @@ import { answer } from '../../http/call.ts'
 import { answerTagged, notModified, tagged } from '../../http/etag.ts'
 import { endpoint } from '../../pipeline/endpoint.ts'
 import { dateTime, queryInteger } from '../../pipeline/schemas.ts'
-import type { Identity } from '../../store/port/home.ts'
+import type { Identity } from '../../store/port/identity.ts'
 import type {
   DeletedQuery,
   MemoriesQuery,

@@ -1,7 +1,7 @@
 /** A tool: its description, input, output and handler, and the texts that results share. */
 import type { z } from 'zod'
 import type { Home } from '../../home/home.ts'
-import type { Identity } from '../../store/port/home.ts'
+import type { Identity } from '../../store/port/identity.ts'
 import type { Memory } from '../../store/port/keeping/memories.ts'
 import { iso } from '../../time.ts'
 

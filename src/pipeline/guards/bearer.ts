@@ -1,7 +1,8 @@
 /** Bearer tokens (RFC 6750): how they may be sent, whose they are, and what they permit. */
 import { problem } from '../../errors.ts'
 import type { Call } from '../../http/call.ts'
-import type { HomeStore, Identity } from '../../store/port/home.ts'
+import type { HomeStore } from '../../store/port/home.ts'
+import type { Identity } from '../../store/port/identity.ts'
 import { failAuthentication, type Guarded, showFailures } from '../failures.ts'
 import type { Guard } from '../guard.ts'
 import { hasExpired, hashToken, isWellFormedToken, tokenMark } from '../tokens.ts'

@@ -1,7 +1,7 @@
 /** Rate limits: announced on every response, and spent by admitted requests. */
 import { type ErrorCode, type Problem, problem } from '../../errors.ts'
 import type { Call } from '../../http/call.ts'
-import type { Identity } from '../../store/port/home.ts'
+import type { Identity } from '../../store/port/identity.ts'
 import {
   type BudgetPolicy,
   type BudgetState,

@@ -9,7 +9,6 @@ import type { Timers } from '../../timers.ts'
 import { StoreRefused } from '../port/errors.ts'
 import { explaining } from '../postgres/engine/checks.ts'
 import {
-  type Ask,
   type Connections,
   openConnections,
   type Statement,
@@ -17,6 +16,7 @@ import {
   unprepared,
 } from '../postgres/engine/connections.ts'
 import { hostsOf } from '../postgres/engine/hosts.ts'
+import type { Ask } from '../postgres/engine/session.ts'
 import { prepareServer } from '../postgres/schema/migrations.ts'
 import { openReader, pathOf } from '../sqlite/engine/connection.ts'
 import { databaseFile } from '../sqlite/engine/files.ts'

@@ -1,5 +1,6 @@
 /** Daily activity of a home, for its operator. Not an audit log. */
-import type { Identity, Profile, Refused } from './home.ts'
+
+import type { Identity, Profile, Refused } from './identity.ts'
 
 /** Days since the epoch, UTC. */
 export const dayOf = (now: number): number => Math.floor(now / 86_400_000)

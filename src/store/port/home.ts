@@ -1,70 +1,11 @@
 /** The agents' home: births, profiles and identities. */
+import type { AgentStatus, Identity, Profile } from './identity.ts'
 import type { EventStore } from './keeping/events.ts'
 import type { MemoryStore } from './keeping/memories.ts'
 import type { SearchStore } from './keeping/search.ts'
 import type { VectorStore } from './keeping/vectors.ts'
-import type { KeyBounds, KeyStore } from './keys.ts'
+import type { KeyStore } from './keys.ts'
 import type { TransferStore } from './transfer.ts'
-
-export type AgentStatus = 'active' | 'paused'
-
-/** The identity behind a bearer token. */
-export type TokenKind = 'agent' | 'operator'
-
-/** Where a request came in. `host`: a command on the host. */
-export const DOORS = ['api', 'console', 'mcp', 'host'] as const
-export type Door = (typeof DOORS)[number]
-
-export interface Identity {
-  readonly agentId: string
-  readonly kind: TokenKind
-  /** SHA-256 of the token, hex. */
-  readonly tokenHash: string
-  readonly status: AgentStatus
-  /** Defaults to `api`. */
-  readonly via?: Door
-  /** The e-mail address of the operator's account, for requests from the console. */
-  readonly account?: string
-  /** The limits of a named key. */
-  readonly key?: KeyBounds
-  /** The endpoint that alone takes an access token of OAuth; other tokens have none. */
-  readonly audience?: 'mcp'
-}
-
-/**
- * Whether an identity may see what was under this key. A memory that was renamed into the prefix of
- * a named key has versions that were made elsewhere.
- */
-export const reaches = ({ key }: Pick<Identity, 'key'>, name: string): boolean =>
-  name.startsWith(key?.prefix ?? '')
-
-/** The author of a change, as stored. */
-export interface Author {
-  readonly as: TokenKind
-  readonly via: Door
-  readonly account?: string
-  /** The named key. */
-  readonly key?: Pick<KeyBounds, 'id' | 'name'>
-}
-
-export interface Profile {
-  readonly agentId: string
-  readonly name: string
-  readonly purpose: string
-  readonly symbol: string
-  readonly status: AgentStatus
-  readonly createdAt: number
-  readonly updatedAt: number
-}
-
-/**
- * Why a verb refuses an identity. Every verb checks this in the transaction of its work, because a
- * token may be revoked or its agent paused after it was identified.
- */
-export type Refused =
-  | { readonly outcome: 'revoked' }
-  /** Only for agent tokens: the operator of a paused agent keeps all rights. */
-  | { readonly outcome: 'paused' }
 
 export type ProfileAnswer =
   | {

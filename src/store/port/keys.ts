@@ -1,29 +1,5 @@
 /** The credentials of an agent: its own token, its named keys, and its operator's token. */
-import type { Identity } from './home.ts'
-
-/** What a named key may do to the memories in its scope. */
-export type Access = 'read' | 'write'
-
-/** The program that a key was granted to by OAuth. */
-export interface KeyClient {
-  /** Its client id: one that it registered, or the address of its metadata document. */
-  readonly id: string
-  /** The host of the address to which its user was sent back. */
-  readonly redirectHost: string
-}
-
-/** The limits of a named key. Only the end of one with a client moves, while it is in use. */
-export interface KeyBounds {
-  readonly id: string
-  readonly name: string
-  readonly access: Access
-  /** Its scope: memories whose keys start with this prefix; empty: all. */
-  readonly prefix: string
-  /** Undefined: never. An expired key is listed until it is revoked or replaced by a new one. */
-  readonly expiresAt: number | undefined
-  /** Undefined for a key whose token the operator was given. */
-  readonly client?: KeyClient
-}
+import type { Identity, KeyBounds } from './identity.ts'
 
 export interface NewKey extends KeyBounds {
   /** Of a key with a client, which expires sooner if it is not used; undefined: never. */

@@ -1,5 +1,6 @@
 /** What OAuth keeps besides keys, and the tokens that are issued for a granted key. */
-import type { Access, NamedKey } from './keys.ts'
+import type { Access } from './identity.ts'
+import type { NamedKey } from './keys.ts'
 
 /** A key that an operator granted to a client. */
 export interface Grant {

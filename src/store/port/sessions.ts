@@ -1,7 +1,8 @@
 /** What the web console asks of a store, besides the home's verbs. */
 
 import type { ActivityStore } from './activity.ts'
-import type { Account, Identity } from './home.ts'
+import type { Account } from './home.ts'
+import type { Identity } from './identity.ts'
 import type { PasskeyStore } from './passkeys.ts'
 
 /** A signed-in browser session. */

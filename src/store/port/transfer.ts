@@ -1,5 +1,6 @@
 /** Export and import: memories and their history as one stream. */
-import type { Author, Identity, Profile, Refused } from './home.ts'
+
+import type { Author, Identity, Profile, Refused } from './identity.ts'
 import type { HomeEvent, Link } from './keeping/events.ts'
 import type { Memory, Operation } from './keeping/memories.ts'
 

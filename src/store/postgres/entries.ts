@@ -5,7 +5,8 @@ import type { Entry, FeedPage, FeedQuery, GatewayStore, RoomSummary } from '../p
 import type { FeedBounds } from '../port/store.ts'
 import { wordsSought } from '../words.ts'
 import { together } from './engine/batcher.ts'
-import { type Ask, type Connections, statement } from './engine/connections.ts'
+import { type Connections, statement } from './engine/connections.ts'
+import type { Ask } from './engine/session.ts'
 import { storedWords } from './engine/words.ts'
 
 const sizeOfFeed = statement<FeedSize>(`

@@ -2,7 +2,7 @@
  * Erasing an agent is one short transaction. Its memories and log, which belong to no agent then,
  * are deleted in slices before the response.
  */
-import type { Identity } from '../port/home.ts'
+import type { Identity } from '../port/identity.ts'
 import { agentErasure } from '../verbs/agents.ts'
 import { type Connections, statement } from './engine/connections.ts'
 import { run } from './engine/run.ts'

@@ -5,8 +5,8 @@
 import { LRUCache } from 'lru-cache'
 import { refusalOf } from '../answers.ts'
 import { CREDENTIAL, type CredentialRow, identityOf } from '../credentials.ts'
-import type { AgentStatus, Identity, Refused, TokenKind } from '../port/home.ts'
-import type { Ask } from './engine/connections.ts'
+import type { AgentStatus, Identity, Refused, TokenKind } from '../port/identity.ts'
+import type { Ask } from './engine/session.ts'
 import { byToken, findByToken } from './sharded.ts'
 
 const identity = byToken<CredentialRow>(

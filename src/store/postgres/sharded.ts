@@ -3,9 +3,10 @@
  * are found by their home there, so a directory says which home a token opens. And one server may be
  * down while the others answer.
  */
-import type { Identity } from '../port/home.ts'
+import type { Identity } from '../port/identity.ts'
 import type { Grant, NewAccess } from '../port/oauth.ts'
-import { type Ask, type Statement, statement } from './engine/connections.ts'
+import { type Statement, statement } from './engine/connections.ts'
+import type { Ask } from './engine/session.ts'
 
 const findDirectory = statement<{ exists: boolean }>(
   `SELECT to_regclass('token_homes') IS NOT NULL AS exists`,

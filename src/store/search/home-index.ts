@@ -5,8 +5,8 @@
  */
 import { isPinned } from '../change.ts'
 import { Lexicon, NO_TERM } from './lexicon.ts'
-import { Vectors } from './similar.ts'
 import { indexable } from './tokens.ts'
+import { Vectors } from './vector-index.ts'
 import { type Terms, type Turn, Vocabulary } from './vocabulary.ts'
 
 export interface IndexedMemory {

@@ -4,7 +4,7 @@
  * it cannot read.
  */
 import { createKeyedQueue } from '../../keyed-queue.ts'
-import type { Identity, Refused } from '../port/home.ts'
+import type { Identity, Refused } from '../port/identity.ts'
 import type { EventStore, HomeEvent } from '../port/keeping/events.ts'
 import type { MemoryStore } from '../port/keeping/memories.ts'
 import type { VectorsPage } from '../port/keeping/vectors.ts'

@@ -1,15 +1,7 @@
-/** The vectors of a home's index, compared one by one: ten million numbers in ten milliseconds. */
+/** Vectors are compared one by one: ten million numbers in ten milliseconds. */
 import type { Meant } from '../port/keeping/search.ts'
-import type { VectorOf } from '../port/keeping/vectors.ts'
 import type { Doc, HomeIndex } from './home-index.ts'
 import type { Turn } from './vocabulary.ts'
-
-interface Stored extends VectorOf {
-  readonly model: string
-}
-
-/** Approximate bytes per vector, without its numbers. */
-const VECTOR_BYTES = 200
 
 /** Numbers that are compared without a pause. */
 const NUMBERS_PER_TURN = 1_048_576
@@ -28,42 +20,6 @@ function similarityOf(a: Float32Array, b: Float32Array): number {
   let sum = 0
   for (let at = 0; at < a.length; at++) sum += (a[at] ?? 0) * (b[at] ?? 0)
   return Math.round(sum * EXACTLY) / EXACTLY
-}
-
-export class Vectors {
-  readonly #stored = new Map<string, Stored>()
-  #bytes = 0
-  /** The highest number that was read. */
-  at = 0
-
-  /** In the order of their numbers. */
-  put({ n, ...stored }: Stored & { readonly n: number }): void {
-    this.#drop(stored.key)
-    this.#stored.set(stored.key, stored)
-    this.#bytes += VECTOR_BYTES + stored.vector.byteLength
-    this.at = n
-  }
-
-  /** Forgets the vector of an earlier version than this one. */
-  keepFrom(key: string, version: number): void {
-    if ((this.#stored.get(key)?.version ?? version) < version) this.#drop(key)
-  }
-
-  #drop(key: string): void {
-    const stored = this.#stored.get(key)
-    if (!stored) return
-    this.#stored.delete(key)
-    this.#bytes -= VECTOR_BYTES + stored.vector.byteLength
-  }
-
-  of(model: string): readonly Stored[] {
-    return [...this.#stored.values()].filter((stored) => stored.model === model)
-  }
-
-  /** Approximate bytes of memory. */
-  get bytes(): number {
-    return this.#bytes
-  }
 }
 
 export type Similar =

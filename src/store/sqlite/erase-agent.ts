@@ -3,12 +3,11 @@
  * deleted in slices with other writes in between, before the response.
  */
 import type { DatabaseSync } from 'node:sqlite'
-import type { Identity } from '../port/home.ts'
+import type { Identity } from '../port/identity.ts'
 import { agentErasure } from '../verbs/agents.ts'
 import { prepare } from './engine/connection.ts'
 import { prepareVerbs } from './engine/run.ts'
 import type { Tally } from './engine/totals.ts'
-import type { Writer } from './engine/writer.ts'
 import { prepareHomes } from './keeping/homes.ts'
 import { prepareFile } from './keeping/log.ts'
 
@@ -60,12 +59,3 @@ export function eraseLeft(db: DatabaseSync): void {
   const marked = prepare<{ agent_id: string }>(db, 'SELECT agent_id FROM erased_agents').all()
   for (const { agent_id: agentId } of marked) while (eraseRest(agentId));
 }
-
-/** `gone`: called when its tokens are invalid. */
-export const eraseAgentVerb =
-  ({ submit }: Pick<Writer, 'submit'>, gone: () => void) =>
-  async (identity: Identity) => {
-    const answer = await submit('eraseAgent', identity).finally(gone)
-    if (answer.outcome === 'erased') while (await submit('eraseRest', identity.agentId));
-    return answer
-  }

@@ -7,7 +7,7 @@ import type { DatabaseSync } from 'node:sqlite'
 import { LRUCache } from 'lru-cache'
 import { refusalOf } from '../answers.ts'
 import { CREDENTIAL, type CredentialRow, identityOf } from '../credentials.ts'
-import type { Identity, Refused } from '../port/home.ts'
+import type { Identity, Refused } from '../port/identity.ts'
 import { prepare } from './engine/connection.ts'
 
 export type Identify = (tokenHash: string) => Identity | undefined

@@ -6,7 +6,8 @@ import { clockFrom } from '../batches.ts'
 import { comparing } from '../comparing.ts'
 import { importVerb } from '../import.ts'
 import type { GatewayStore } from '../port/gateway.ts'
-import type { HomeStore, Identity } from '../port/home.ts'
+import type { HomeStore } from '../port/home.ts'
+import type { Identity } from '../port/identity.ts'
 import type { EventStore } from '../port/keeping/events.ts'
 import type { MemoryStore } from '../port/keeping/memories.ts'
 import type { SearchStore } from '../port/keeping/search.ts'
@@ -21,11 +22,10 @@ import { mapped, openReader, pathOf } from './engine/connection.ts'
 import { databaseFile, exposures } from './engine/files.ts'
 import { type Held, holdDatabase } from './engine/hold.ts'
 import { boundLog, cleanAll } from './engine/long-reads.ts'
-import { atOnce, groupReads, readVerbs, submitVerbs } from './engine/run.ts'
+import { atOnce, groupReads, readVerbs } from './engine/run.ts'
 import { freeBytesFor, keepReserve } from './engine/space.ts'
-import { startWriter } from './engine/writer.ts'
+import { startWriter, submitVerbs, type Writer } from './engine/writer.ts'
 import { prepareGatewayReads } from './entries.ts'
-import { eraseAgentVerb } from './erase-agent.ts'
 import { prepareIdentify, rememberIdentities } from './identities.ts'
 import { prepareEvents, prepareNews } from './keeping/events.ts'
 import { prepareReadHeads } from './keeping/home-log.ts'
@@ -167,6 +167,15 @@ const batchesOf = ({
     while (await submit('pruneHome', agentId));
   },
 })
+
+/** `gone`: called when its tokens are invalid. */
+export const eraseAgentVerb =
+  ({ submit }: Pick<Writer, 'submit'>, gone: () => void) =>
+  async (identity: Identity) => {
+    const answer = await submit('eraseAgent', identity).finally(gone)
+    if (answer.outcome === 'erased') while (await submit('eraseRest', identity.agentId));
+    return answer
+  }
 
 function homeVerbs(
   parts: Parts,

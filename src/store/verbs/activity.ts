@@ -1,6 +1,7 @@
 /** Daily counters of each agent. */
+
 import type { ActivityAnswer, DayOfActivity, OwnedAgent, Page } from '../port/activity.ts'
-import type { Identity } from '../port/home.ts'
+import type { Identity } from '../port/identity.ts'
 import { type OwnedAgentRow, ownedAgentOf } from '../rows.ts'
 import { agentColumns, refuse } from './controls.ts'
 import { ask, statement, type Verb } from './verb.ts'

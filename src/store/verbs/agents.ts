@@ -10,10 +10,10 @@ import {
   type BirthLimits,
   type Birthplace,
   type BirthRecord,
-  type Identity,
   isLimited,
   type ProfileAnswer,
 } from '../port/home.ts'
+import type { Identity } from '../port/identity.ts'
 import { type AgentRow, endOf, profileAnswer } from '../rows.ts'
 import { holdAccount, rememberAddress } from './accounts.ts'
 import { AGENT_COLUMNS, takeControl } from './controls.ts'

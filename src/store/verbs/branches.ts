@@ -1,5 +1,5 @@
 /** The keys of a home as a tree, whose branches are parted by dots. */
-import type { Identity } from '../port/home.ts'
+import type { Identity } from '../port/identity.ts'
 import type { Branch, BranchesAnswer, BranchesQuery } from '../port/keeping/memories.ts'
 import { endOf } from '../rows.ts'
 import { refuse } from './controls.ts'

@@ -1,5 +1,5 @@
 /** What was deleted and can be restored. */
-import { type Identity, reaches } from '../port/home.ts'
+import { type Identity, reaches } from '../port/identity.ts'
 import type { DeletedAnswer, DeletedMemory, DeletedQuery } from '../port/keeping/memories.ts'
 import { authorIn, endOf } from '../rows.ts'
 import { refuse } from './controls.ts'

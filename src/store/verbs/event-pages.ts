@@ -1,6 +1,6 @@
 /** Pages of the log, in either order and filtered. */
 import { hexOf } from '../chain.ts'
-import type { Identity } from '../port/home.ts'
+import type { Identity } from '../port/identity.ts'
 import {
   type EventsPage,
   type EventsQuery,

@@ -1,5 +1,5 @@
 /** Vectors of current texts: stored, kept with their texts, and read for the index. */
-import type { Identity, Refused } from '../port/home.ts'
+import type { Identity, Refused } from '../port/identity.ts'
 import type {
   StoreVectorsAnswer,
   TextFate,

@@ -1,8 +1,8 @@
 /** Tokens and named keys of an agent. */
 import { BY_HOST } from '../answers.ts'
 import { NAMED_KEY, type NamedKeyRow, namedKeyOf } from '../credentials.ts'
-import type { Identity } from '../port/home.ts'
 import type { ResetAnswer } from '../port/host.ts'
+import type { Identity } from '../port/identity.ts'
 import {
   type CreateKeyAnswer,
   type EndKeyAnswer,

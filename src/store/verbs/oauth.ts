@@ -1,6 +1,6 @@
 /** Records of OAuth, and the access tokens of granted keys. */
 import { NAMED_KEY, type NamedKeyRow, namedKeyOf } from '../credentials.ts'
-import type { Author } from '../port/home.ts'
+import type { Author } from '../port/identity.ts'
 import type { NamedKey } from '../port/keys.ts'
 import {
   type FoundRecord,

@@ -1,5 +1,5 @@
 /** Console sessions, and the agents of their accounts. */
-import type { AgentStatus, Identity } from '../port/home.ts'
+import type { AgentStatus, Identity } from '../port/identity.ts'
 import {
   type AttachAnswer,
   type NewSession,

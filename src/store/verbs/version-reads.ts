@@ -1,6 +1,6 @@
 /** Reads of retained versions, and how many texts were erased. */
 import { refusalOf } from '../answers.ts'
-import { type AgentStatus, type Identity, reaches, type TokenKind } from '../port/home.ts'
+import { type AgentStatus, type Identity, reaches, type TokenKind } from '../port/identity.ts'
 import type { VersionAnswer, VersionsAnswer } from '../port/keeping/memories.ts'
 import type { ErasuresAnswer } from '../port/transfer.ts'
 import { saltIn, type VersionRow, versionPage } from '../rows.ts'

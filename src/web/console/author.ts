@@ -1,6 +1,6 @@
 /** Who did something, in words. */
 import { html } from 'hono/html'
-import type { Author } from '../../store/port/home.ts'
+import type { Author } from '../../store/port/identity.ts'
 import type { Html } from '../layout/page.ts'
 
 /** A filter of events by their author. */

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { StoreUnavailable } from '../../../src/store/port/errors.ts'
-import type { Identity } from '../../../src/store/port/home.ts'
+import type { Identity } from '../../../src/store/port/identity.ts'
 import type { Change, ChangeError, Result } from '../../../src/store/port/keeping/memories.ts'
 import { times } from '../../effort.ts'
 import { engines } from '../../harness.ts'

@@ -1,6 +1,6 @@
 /** On the embedded engine: versions over the count give way in the order of the log. */
 import { expect, test } from 'vitest'
-import type { Identity } from '../../../src/store/port/home.ts'
+import type { Identity } from '../../../src/store/port/identity.ts'
 import type { Change } from '../../../src/store/port/keeping/memories.ts'
 import { transact } from '../../../src/store/sqlite/engine/connection.ts'
 import { prepareKeyState } from '../../../src/store/sqlite/keeping/states.ts'

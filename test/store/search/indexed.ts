@@ -1,5 +1,5 @@
 /** Searches over a store's own verbs, in this thread. */
-import type { Identity } from '../../../src/store/port/home.ts'
+import type { Identity } from '../../../src/store/port/identity.ts'
 import type { SearchQuery } from '../../../src/store/port/keeping/search.ts'
 import type { Store } from '../../../src/store/port/store.ts'
 import { searchWith } from '../../../src/store/search/answering.ts'

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import { setImmediate } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import type { Identity } from '../../../src/store/port/home.ts'
+import type { Identity } from '../../../src/store/port/identity.ts'
 import type { Change } from '../../../src/store/port/keeping/memories.ts'
 import { HomeIndex } from '../../../src/store/search/home-index.ts'
 import { embedded } from '../../harness.ts'

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { Identity } from '../../../src/store/port/home.ts'
+import type { Identity } from '../../../src/store/port/identity.ts'
 import type { Change, Erasure } from '../../../src/store/port/keeping/memories.ts'
 import type { KeptVersion } from '../../../src/store/port/transfer.ts'
 import { timesPromised } from '../../effort.ts'

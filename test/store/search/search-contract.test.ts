@@ -1,7 +1,7 @@
 /** Searches of one agent's memories: whose they are, how they are paged, and what bounds them. */
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { Identity } from '../../../src/store/port/home.ts'
+import type { Identity } from '../../../src/store/port/identity.ts'
 import type { SearchCursor, SearchQuery } from '../../../src/store/port/keeping/search.ts'
 import { stores } from '../../harness.ts'
 import { NOON, newWrite, openFixture, type StoreFixture } from '../fixture.ts'

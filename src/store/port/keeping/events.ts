@@ -1,5 +1,5 @@
 /** The event log of a home. It outlives the versions and contains no text. */
-import type { Author, Identity, Refused } from '../home.ts'
+import type { Author, Identity, Refused } from '../identity.ts'
 import type { NamedKey } from '../keys.ts'
 import { OPERATIONS } from './memories.ts'
 

@@ -5,7 +5,7 @@
  * memory created under the key again gets the next one. A rename creates a version of the new key
  * that is higher than any version of either key.
  */
-import type { Author, Identity, Refused } from '../home.ts'
+import type { Author, Identity, Refused } from '../identity.ts'
 
 export interface Memory {
   /** Stays the same for the life of the memory, also through renames. */

@@ -1,5 +1,5 @@
 /** Full-text search. */
-import type { Identity, Refused } from '../home.ts'
+import type { Identity, Refused } from '../identity.ts'
 import type { MemorySummary } from './memories.ts'
 
 /** A position in the results: how many were shown, and the last of them. */

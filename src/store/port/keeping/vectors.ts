@@ -1,5 +1,5 @@
 /** Vectors that clients compute from texts: an index for search by meaning, and nothing else. */
-import type { Identity, Refused } from '../home.ts'
+import type { Identity, Refused } from '../identity.ts'
 
 /** A vector belongs to one version of a memory, and goes with its text. */
 export interface VectorOf {

@@ -2,9 +2,10 @@
 import { StoreRefused, StoreUnavailable } from '../../port/errors.ts'
 import type { Examined, Finding } from '../../port/rest.ts'
 import { schemaFinding, schemaOf, type Versions } from '../../schema.ts'
-import { type Ask, openConnections, statement, unprepared } from './connections.ts'
+import { openConnections, statement, unprepared } from './connections.ts'
 import { isOfServer } from './faults.ts'
 import { hostsOf, locationOf } from './hosts.ts'
+import type { Ask } from './session.ts'
 
 const OLDEST_VERSION = 140_000
 

@@ -2,10 +2,9 @@
 import pg from 'pg'
 import type { Timers } from '../../../timers.ts'
 import { StoreUnavailable } from '../../port/errors.ts'
-import type { Statement } from '../../verbs/verb.ts'
 import { breaksConnection, mayRetry, translate } from './faults.ts'
 import type { Hosts } from './hosts.ts'
-import { openSession, type Session } from './session.ts'
+import { type Ask, openSession, type Session } from './session.ts'
 
 const CONNECT_TIMEOUT_MS = 5_000
 const STATEMENT_TIMEOUT_MS = 5_000
@@ -19,8 +18,6 @@ const ATTEMPTS = 5
 const BACKOFF_MS = 10
 
 export { type Statement, statement, unprepared } from '../../verbs/verb.ts'
-
-export type Ask = <Row>(sql: Statement<Row>, ...values: unknown[]) => Promise<Row[]>
 
 export interface Connections {
   /** One read-only statement. */

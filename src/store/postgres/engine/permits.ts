@@ -3,7 +3,8 @@
  * fsync, and after a crash or a failover the windows start again.
  */
 import type { PermitLease, PermitPolicy } from '../../port/store.ts'
-import { type Ask, statement } from './connections.ts'
+import { statement } from './connections.ts'
+import type { Ask } from './session.ts'
 
 const NOW = '(extract(epoch FROM now()) * 1000)::BIGINT'
 

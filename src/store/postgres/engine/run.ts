@@ -1,6 +1,7 @@
 /** Runs verbs, one round trip per question. */
 import { type Asked, mapVerbs, type Verb, type Verbs } from '../../verbs/verb.ts'
-import type { Ask, Connections } from './connections.ts'
+import type { Connections } from './connections.ts'
+import type { Ask } from './session.ts'
 
 export async function run<T>(ask: Ask, verb: Verb<T>): Promise<T> {
   let step = verb.next([])

@@ -5,7 +5,9 @@
  */
 import pg from 'pg'
 import { StoreUnavailable } from '../../port/errors.ts'
-import type { Ask, Statement } from './connections.ts'
+import type { Statement } from '../../verbs/verb.ts'
+
+export type Ask = <Row>(sql: Statement<Row>, ...values: unknown[]) => Promise<Row[]>
 
 export interface Limits {
   readonly statementMs: number

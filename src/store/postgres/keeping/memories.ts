@@ -1,5 +1,5 @@
 /** Reads of current memories, by key or in lists. */
-import type { Identity } from '../../port/home.ts'
+import type { Identity } from '../../port/identity.ts'
 import type {
   Deleted,
   MemoriesAnswer,
@@ -8,7 +8,8 @@ import type {
 } from '../../port/keeping/memories.ts'
 import { endOf, type MemoryRow, memoryOf, pageOf, type SummaryRow } from '../../rows.ts'
 import { together } from '../engine/batcher.ts'
-import { type Ask, type Connections, statement } from '../engine/connections.ts'
+import { type Connections, statement } from '../engine/connections.ts'
+import type { Ask } from '../engine/session.ts'
 import { type AdmittedRow, refusedBy } from '../identities.ts'
 import { CURRENT, rowAt } from './log.ts'
 

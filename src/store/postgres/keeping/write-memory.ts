@@ -11,7 +11,7 @@ import { authorOf, conflictWith, writeAnswerOf } from '../../answers.ts'
 import { aroundId, commitTo, hexOf } from '../../chain.ts'
 import { isPinned, sizeOf } from '../../change.ts'
 import { dayOf } from '../../port/activity.ts'
-import type { Identity, Refused } from '../../port/home.ts'
+import type { Identity, Refused } from '../../port/identity.ts'
 import type {
   Conflict,
   MemoryStore,
@@ -20,8 +20,9 @@ import type {
 } from '../../port/keeping/memories.ts'
 import type { HomeBounds } from '../../port/store.ts'
 import { memoryOf } from '../../rows.ts'
-import { type Ask, type Connections, statement } from '../engine/connections.ts'
+import { type Connections, statement } from '../engine/connections.ts'
 import { run } from '../engine/run.ts'
+import type { Ask } from '../engine/session.ts'
 import { refusedBy } from '../identities.ts'
 import { hashAfter } from './log.ts'
 import { deletedIn, readMemory } from './memories.ts'

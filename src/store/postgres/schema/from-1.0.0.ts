@@ -6,7 +6,8 @@ import { isPinned } from '../../change.ts'
 import { DAYS_KEPT } from '../../port/activity.ts'
 import type { Progress } from '../../port/store.ts'
 import { schemaOf } from '../../schema.ts'
-import { type Ask, statement, unprepared } from '../engine/connections.ts'
+import { statement, unprepared } from '../engine/connections.ts'
+import type { Ask } from '../engine/session.ts'
 import { joinedWords, storedWords } from '../engine/words.ts'
 
 /** Changes nothing that takes longer with more rows, except that indexes are built. */

@@ -8,8 +8,9 @@ import { StoreRefused } from '../../port/errors.ts'
 import type { Progress } from '../../port/store.ts'
 import { isUsable, OLDEST, SCHEMA, schemaOf, unknownSchema, type Versions } from '../../schema.ts'
 import { checkServer } from '../engine/checks.ts'
-import { type Ask, openConnections, statement, unprepared } from '../engine/connections.ts'
+import { openConnections, statement, unprepared } from '../engine/connections.ts'
 import type { Hosts } from '../engine/hosts.ts'
+import type { Ask } from '../engine/session.ts'
 import { takeSlice } from './from-1.0.0.ts'
 
 interface Step {

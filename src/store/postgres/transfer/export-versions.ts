@@ -1,9 +1,17 @@
 /** The retained versions of a home for an export that were made under a prefix, by key, oldest first. */
 import type { KeptVersion } from '../../port/transfer.ts'
 import { endOf, type KeptRow, keptVersionOf } from '../../rows.ts'
-import { type Ask, statement } from '../engine/connections.ts'
+import { statement } from '../engine/connections.ts'
+import type { Ask } from '../engine/session.ts'
 import { boundOf, chainOf, rowAt } from '../keeping/log.ts'
-import type { Wanted } from './export.ts'
+
+/** The agent and the range of keys. */
+export interface Wanted {
+  readonly agentId: string
+  readonly prefix: string
+  /** Retained versions of a memory; undefined if the history was not requested. */
+  readonly versions: number | undefined
+}
 
 /** At 20 KB each, a page is at most 160 KB. */
 const PAGE = 8

@@ -1,18 +1,18 @@
 /** A consistent export: one read-only snapshot on its own connection, read in pages. */
 
 import { StoreUnavailable } from '../../port/errors.ts'
-import type { Identity } from '../../port/home.ts'
+import type { Identity } from '../../port/identity.ts'
 import type { EventsAnswer, HomeEvent } from '../../port/keeping/events.ts'
 import type { Memory } from '../../port/keeping/memories.ts'
 import type { ExportAnswer } from '../../port/transfer.ts'
 import { type AgentRow, endOf, type MemoryRow, memoryOf, profileOf } from '../../rows.ts'
-import { type Ask, type Connections, statement } from '../engine/connections.ts'
+import { type Connections, statement } from '../engine/connections.ts'
 import { translate } from '../engine/faults.ts'
-import type { Session } from '../engine/session.ts'
+import type { Ask, Session } from '../engine/session.ts'
 import { type AdmittedRow, refusedBy } from '../identities.ts'
 import { eventReader } from '../keeping/events.ts'
 import { CURRENT } from '../keeping/log.ts'
-import { versionPages } from './export-versions.ts'
+import { versionPages, type Wanted } from './export-versions.ts'
 
 /** At 20 KB each, a page is at most 160 KB. */
 const PAGE = 8
@@ -36,14 +36,6 @@ const readPage = statement<MemoryRow>(`
   FROM memories m ${CURRENT}
   WHERE m.agent_id = $1 AND m.key > $2 AND m.key >= $3 AND m.key < $4 AND NOT m.deleted
   ORDER BY m.key LIMIT ${PAGE}`)
-
-/** The agent and the range of keys. */
-export interface Wanted {
-  readonly agentId: string
-  readonly prefix: string
-  /** Retained versions of a memory; undefined if the history was not requested. */
-  readonly versions: number | undefined
-}
 
 async function* pages(ask: Ask, { agentId, prefix }: Wanted): AsyncGenerator<readonly Memory[]> {
   let last = ''

@@ -10,7 +10,6 @@ import {
   type Verbs,
 } from '../../verbs/verb.ts'
 import { prepare, type Statement, translate } from './connection.ts'
-import type { Writer } from './writer.ts'
 
 /** There is only one writing connection, so row locks are not needed. */
 const LOCK = / FOR (?:UPDATE|SHARE)(?: SKIP LOCKED)?(?=\)?$)/
@@ -110,10 +109,4 @@ export function readVerbs<V extends Verbs>(
   return mapVerbs<unknown>(prepareVerbs(db, verbs), (verb, args) =>
     read(() => verb(...args)),
   ) as Asked<V>
-}
-
-/** Sent to the writer thread, which has them under the same names. */
-export function submitVerbs<V extends Verbs>(verbs: V, submit: Writer['submit']): Asked<V> {
-  const send = submit as unknown as (name: string, ...args: never) => Promise<unknown>
-  return mapVerbs(verbs, (_, args, name) => send(name, ...args)) as Asked<V>
 }

@@ -8,6 +8,7 @@ import {
 } from '../../port/errors.ts'
 import type { Totals } from '../../port/store.ts'
 import { keepThread } from '../../thread.ts'
+import { type Asked, mapVerbs, type Verbs as Shared } from '../../verbs/verb.ts'
 import type { Cleaning } from './checkpoint.ts'
 import type { StorageFault } from './connection.ts'
 import type { Failure, Job, Outcome, Verb } from './group-commit.ts'
@@ -157,4 +158,10 @@ export function startWriter(workerData: WriterData): Writer {
       await thread.close()
     },
   }
+}
+
+/** Sent to the writer thread, which has them under the same names. */
+export function submitVerbs<V extends Shared>(verbs: V, submit: Writer['submit']): Asked<V> {
+  const send = submit as unknown as (name: string, ...args: never) => Promise<unknown>
+  return mapVerbs(verbs, (_, args, name) => send(name, ...args)) as Asked<V>
 }

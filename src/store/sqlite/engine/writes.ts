@@ -3,8 +3,9 @@ import type { DatabaseSync } from 'node:sqlite'
 import { writeAnswerOf } from '../../answers.ts'
 import { eventWrites, logEvents, memoryWrites } from '../../memory-writes.ts'
 import { type CountedCalls, DAYS_KEPT } from '../../port/activity.ts'
-import type { BirthAnswer, HomeStore, Identity } from '../../port/home.ts'
+import type { BirthAnswer, HomeStore } from '../../port/home.ts'
 import type { RemoveAnswer } from '../../port/host.ts'
+import type { Identity } from '../../port/identity.ts'
 import type {
   ChangesAnswer,
   Memory,

@@ -2,7 +2,7 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { eventsAnswer, type Look, lookAfter } from '../../answers.ts'
 import { hexOf } from '../../chain.ts'
-import type { Identity } from '../../port/home.ts'
+import type { Identity } from '../../port/identity.ts'
 import type { EventsAnswer } from '../../port/keeping/events.ts'
 import { type EventRow, endOf, eventOf } from '../../rows.ts'
 import { type EventStatements, eventsMatch } from '../../verbs/event-pages.ts'

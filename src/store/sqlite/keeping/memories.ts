@@ -1,7 +1,7 @@
 /** Reads of memories: current, in lists, and earlier versions. */
 import type { DatabaseSync } from 'node:sqlite'
 import { deletedOf } from '../../change.ts'
-import type { Identity } from '../../port/home.ts'
+import type { Identity } from '../../port/identity.ts'
 import type { MemoriesAnswer, MemoriesQuery, ReadAnswer } from '../../port/keeping/memories.ts'
 import { endOf, pageOf, type SummaryRow } from '../../rows.ts'
 import { prepare, prepareTuples } from '../engine/connection.ts'

@@ -1,6 +1,6 @@
 /** Reads memories for the search index. */
 import type { DatabaseSync } from 'node:sqlite'
-import type { Identity } from '../../port/home.ts'
+import type { Identity } from '../../port/identity.ts'
 import { endOf } from '../../rows.ts'
 import type { IndexedMemory } from '../../search/home-index.ts'
 import { type MemorySlice, SLICE } from '../../search/indexes.ts'

@@ -9,7 +9,8 @@ import { endpoint } from '../../../pipeline/endpoint.ts'
 import { spendAfter } from '../../../pipeline/guards/budget.ts'
 import { queryInteger } from '../../../pipeline/schemas.ts'
 import { findSession } from '../../../pipeline/sessions.ts'
-import type { HomeStore, Identity } from '../../../store/port/home.ts'
+import type { HomeStore } from '../../../store/port/home.ts'
+import type { Identity } from '../../../store/port/identity.ts'
 import {
   EVENT_TYPES,
   type HomeEvent,

@@ -6,7 +6,7 @@ import { refusal as refusalOf } from '../../../home/refusal.ts'
 import { type Answer, redirect } from '../../../http/call.ts'
 import type { Fields } from '../../../http/form.ts'
 import { validateBody } from '../../../pipeline/validate.ts'
-import type { Profile } from '../../../store/port/home.ts'
+import type { Profile } from '../../../store/port/identity.ts'
 import { symbols } from '../../../symbols.ts'
 import {
   checkbox,

@@ -2,7 +2,7 @@
 import { refusal } from '../../../home/refusal.ts'
 import { redirect } from '../../../http/call.ts'
 import { spendAfter } from '../../../pipeline/guards/budget.ts'
-import type { Identity } from '../../../store/port/home.ts'
+import type { Identity } from '../../../store/port/identity.ts'
 import { ROWS_PER_LOOK } from '../../../store/port/keeping/events.ts'
 import type { Change, Result } from '../../../store/port/keeping/memories.ts'
 import { agentPath } from '../../layout/paths.ts'

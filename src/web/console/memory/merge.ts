@@ -15,7 +15,7 @@ import {
   type Part,
   withLineFeeds,
 } from '../../../merge-lines.ts'
-import type { Identity } from '../../../store/port/home.ts'
+import type { Identity } from '../../../store/port/identity.ts'
 import type { Memory } from '../../../store/port/keeping/memories.ts'
 import type { Workspace } from '../workspace.ts'
 import { type Content, sameMember } from './changes.ts'
