@@ -71,7 +71,7 @@ export interface KeyState extends Head {
   readonly pinned: boolean
   /** The row of its newest version; null if none is retained. */
   readonly place: Place | null
-  /** The event that changed it last. */
+  /** The event that changed it last; 0: not known, of a key without a version (`leftSince`). */
   readonly change: number
   /** Retained versions, and those of them that follow on each other, where an engine counts them. */
   readonly count: number
@@ -111,6 +111,8 @@ export interface HomeLog {
   texts(agentId: string, rows: readonly number[]): Verb<ReadonlyMap<number, Then>>
   /** Those of these rows that an import made. */
   imported(agentId: string, rows: readonly number[]): Verb<ReadonlySet<number>>
+  /** Those of these keys without a version and of unknown `change` that were left so after it. */
+  leftSince(agentId: string, keys: readonly string[], event: number): Verb<ReadonlySet<string>>
   /** Removes versions, and links others; rows of retained events stay, without their versions. */
   remove(
     agentId: string,

@@ -81,7 +81,11 @@ function* dueOf(
 ): Verb<readonly Back[]> {
   if (!due) return back
   const changeOf = ({ key }: Back): number => states.get(key)?.change ?? 0
-  if (due.unless === 'changed_since') return back.filter((each) => changeOf(each) < due.event)
+  if (due.unless === 'changed_since') {
+    const empty = back.flatMap(({ key }) => (states.get(key)?.place === null ? key : []))
+    const left = yield* log.leftSince(agentId, empty, due.event)
+    return back.filter((each) => changeOf(each) < due.event && !left.has(each.key))
+  }
   const since = back.filter((each) => changeOf(each) > due.event)
   const placeOf = ({ key }: Back) => rowOf(states.get(key))
   const imported = yield* log.imported(

@@ -439,6 +439,31 @@ describe.each(stores)('rollback on $name', (engine) => {
     }
   })
 
+  test('a memory that is renamed while a rollback goes on stays where it is', async () => {
+    const { agent, operator } = await fixture.agent()
+    const store = fixture.store()
+    const all = Array.from({ length: 1_000 }, (_, n) => `k${String(n).padStart(3, '0')}`)
+    const writeAll = (text: string, expectedVersion: number) =>
+      store.changeMemories(
+        agent,
+        all.map((key) => ({ verb: 'write', ...newWrite({ key, text, expectedVersion }) })),
+        now,
+      )
+    await writeAll('good', 0)
+    const to = await lastEvent(agent)
+    await writeAll('bad', 1)
+    const began = (await lastEvent(agent)) + 1
+    const going = rollBack(operator, to)
+    while ((await lastEvent(agent)) < began) await turn()
+    const rename: Change = { verb: 'rename', from: 'k999', to: 'moved', expectedVersion: 2 }
+    expect(await store.changeMemories(agent, [rename], now)).toMatchObject({ outcome: 'changed' })
+    expect(await going).toMatchObject({ outcome: 'rolled_back', restored: 999, skipped: [] })
+    expect(await store.readMemory(agent, 'moved')).toMatchObject({
+      memory: { text: 'bad', version: 3 },
+    })
+    expect(await versionOf(agent, 'k999')).toBe(0)
+  })
+
   test('what is no longer retained is skipped, and all else is rolled back', async () => {
     const { agent, operator } = await fixture.agent()
     for (const key of ['a', 'b', 'c']) await fixture.write(agent, { key, text: 'good' })

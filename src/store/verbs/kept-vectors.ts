@@ -48,12 +48,6 @@ const drop = statement<{ bytes: number }>(
   'DELETE FROM vectors WHERE agent_id = $1 AND key = $2 RETURNING length(vector) AS bytes',
 )
 
-const dropAged = statement<{ bytes: number }>(`
-  DELETE FROM vectors AS v WHERE v.agent_id = $1 AND NOT EXISTS (
-    SELECT 1 FROM memories m WHERE m.agent_id = $1 AND m.key = v.key
-      AND m.version = v.version AND NOT m.deleted
-  ) RETURNING length(vector) AS bytes`)
-
 interface VectorRow {
   key: string
   model: string
@@ -83,13 +77,10 @@ const bytesOf = (vector: Float32Array): Uint8Array =>
 const numbersOf = (bytes: Uint8Array): Float32Array =>
   new Float32Array(new Uint8Array(bytes).buffer)
 
-function* freed(agentId: string, rows: readonly { readonly bytes: number }[]): Verb<void> {
-  const bytes = rows.reduce((sum, row) => sum + row.bytes, 0)
-  if (bytes > 0) yield* ask(count, agentId, -bytes, 0)
-}
-
 function* dropVector(agentId: string, key: string): Verb<void> {
-  yield* freed(agentId, yield* ask(drop, agentId, key))
+  const dropped = yield* ask(drop, agentId, key)
+  const bytes = dropped.reduce((sum, row) => sum + row.bytes, 0)
+  if (bytes > 0) yield* ask(count, agentId, -bytes, 0)
 }
 
 function* moveVector(agentId: string, from: string, to: string, version: number): Verb<void> {
@@ -108,11 +99,6 @@ export const vectorFates = {
   },
 
   dropVector,
-
-  /** After changes of any number of memories. */
-  *dropAgedVectors(agentId: string): Verb<void> {
-    yield* freed(agentId, yield* ask(dropAged, agentId))
-  },
 }
 
 export const vectorReads = {

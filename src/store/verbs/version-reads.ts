@@ -49,15 +49,18 @@ const WHOSE = 'WHERE c.agent_id = $1 AND c.token_hash = $2'
 
 /** How an engine finds versions. */
 interface Finding {
-  /** For WITH RECURSIVE: `chain` has `n`, `version` and `nth` of the newest versions of the key $3. */
-  readonly chain: (most: string) => string
+  /**
+   * For WITH RECURSIVE: `chain` has `n`, `version` and `nth` of the newest versions of the key $3,
+   * `most` of them at most (null: all), and goes no further back than to `last`.
+   */
+  readonly chain: (most: string, last?: string) => string
   /** The rows of the log whose numbers `n` are in this list. */
   readonly rowsIn: (list: string) => string
 }
 
 export const versionReads = ({ chain, rowsIn }: Finding): VersionReads => ({
   one: statement(`
-  WITH RECURSIVE ${chain('$5')}, shown AS (SELECT n FROM chain WHERE version = $4)
+  WITH RECURSIVE ${chain('$5', '$4')}, shown AS (SELECT n FROM chain WHERE version = $4)
   SELECT c.kind, c.status, m.version AS latest, m.deleted,
     v.memory_id AS id, coalesce(v.made_as, v.key) AS key, v.version, v.created_at, v.updated_at,
     v.text, v.metadata, v.salt
@@ -107,7 +110,9 @@ export const readsOfVersions = ({ one, page }: VersionReads, most: number) => ({
     limit: number,
   ): Verb<VersionsAnswer> {
     const { agentId, tokenHash } = identity
-    const rows = yield* ask(page, agentId, tokenHash, key, most || null, before, limit + 1)
+    // The first page needs no more of the chain than it shows.
+    const needed = before === undefined ? Math.min(most || limit + 1, limit + 1) : most || null
+    const rows = yield* ask(page, agentId, tokenHash, key, needed, before, limit + 1)
     const refused = refusedBy(rows[0])
     if (refused) return refused
     if (rows[0]?.latest === null) return { outcome: 'missing' }

@@ -81,6 +81,11 @@ const selectImported = statement<{ n: number }>(`
   SELECT n FROM log
   WHERE agent_id = $1 AND n = ANY($2::BIGINT[]) AND coalesce(event, operation) = 'import'`)
 
+const selectLeft = statement<{ key: string }>(`
+  SELECT coalesce(renamed_from, key) AS key FROM log
+  WHERE agent_id = $1 AND n > $2 AND operation IN ('rename', 'delete')
+    AND coalesce(renamed_from, key) = ANY($3::TEXT[])`)
+
 const updateHome = statement<{ day: number; day_writes: number }>(`
   UPDATE homes h SET memories = $2, bytes = $3, history = $4, deleted = $8, last_event = $5, head = $9,
     day = $6, day_writes = CASE WHEN h.day = $6 THEN h.day_writes ELSE 0 END + $7::BIGINT
@@ -138,6 +143,10 @@ export const homeLog = (bounds: HomeBounds): HomeLog => ({
   },
   *imported(agentId, rows) {
     return new Set((yield* ask(selectImported, agentId, rows)).map(({ n }) => n))
+  },
+  *leftSince(agentId, keys, event) {
+    const rows = keys.length > 0 ? yield* ask(selectLeft, agentId, event, keys) : []
+    return new Set(rows.map(({ key }) => key))
   },
   remove: (agentId, _, gone, relinked) => remove(agentId, gone, relinked),
   save: (saving) => save(saving, bounds),

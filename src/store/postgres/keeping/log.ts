@@ -33,9 +33,9 @@ export const IS_SETTLED = 'NOT EXISTS (SELECT 1 FROM unfinished u WHERE u.agent_
 /**
  * The versions of memories, each newest first: `under`, `n`, `previous`, `version`, `size` and
  * `nth`. `heads`: the condition for memories `m` of the agent $1; `most`: versions of each, null
- * for all.
+ * for all; `last`: the version at which it ends.
  */
-export const chainOf = (heads: string, most: string): string => `
+export const chainOf = (heads: string, most: string, last?: string): string => `
   chain (under, n, previous, version, size, nth) AS (
     SELECT m.key, l.n, l.previous, l.version, l.size, 1
     FROM memories m CROSS JOIN ${rowAt('$1', 'm.n')} AS l
@@ -44,6 +44,7 @@ export const chainOf = (heads: string, most: string): string => `
     SELECT c.under, l.n, l.previous, l.version, l.size, c.nth + 1
     FROM chain c CROSS JOIN ${rowAt('$1', 'c.previous')} AS l
     WHERE l.kept AND (${most}::BIGINT IS NULL OR c.nth < ${most}::BIGINT)
+      ${last ? `AND c.version > ${last}::BIGINT` : ''}
   )`
 
 /**

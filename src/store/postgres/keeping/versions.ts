@@ -17,7 +17,7 @@ export const logStatements: LogStatements = {
   events: eventStatements,
   versions: { at: placed, madeBy: placed },
   history: versionReads({
-    chain: (most) => chainOf('m.key = $3', most),
+    chain: (most, last) => chainOf('m.key = $3', most, last),
     rowsIn: (list) => `SELECT l.* FROM ${list} s CROSS JOIN ${rowAt('$1', 's.n')} AS l`,
   }),
 }

@@ -111,13 +111,15 @@ function prepareRows(db: DatabaseSync): Pick<HomeLog, 'texts' | 'imported'> {
 }
 
 /** The versions of a memory, and their removal. */
-function prepareVersions(db: DatabaseSync): Pick<HomeLog, 'chain' | 'remove'> {
+function prepareVersions(db: DatabaseSync): Pick<HomeLog, 'chain' | 'leftSince' | 'remove'> {
   const stateAt = prepareKeyState(db)
   const chain = prepareChain(db)
   const drop = prepareDrop(db)
   const link = prepare(db, 'UPDATE log SET previous = ? WHERE n = ?')
   return {
     chain: (agentId, key) => atOnce(() => [...chain(stateAt(agentId, key)?.n ?? null, 0)]),
+    // The `change` of every key is known.
+    leftSince: () => atOnce(() => new Set()),
     remove: (agentId, home, gone, relinked) =>
       atOnce(() => {
         for (const row of gone) drop(agentId, homeOf(home), row as KeptVersionRow)

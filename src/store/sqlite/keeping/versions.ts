@@ -27,13 +27,14 @@ const versions: VersionStatements = {
 }
 
 /** Of the key $3 of the agent $1, the newest first. */
-const chain = (most: string): string => `
+const chain = (most: string, last?: string): string => `
   chain (n, version, previous, nth) AS (
     SELECT l.n, l.version, l.previous, 1 FROM memories m JOIN log l ON l.n = m.n
     WHERE m.agent_id = $1 AND m.key = $3 AND l.operation IS NOT NULL
     UNION ALL
     SELECT l.n, l.version, l.previous, c.nth + 1 FROM chain c JOIN log l ON l.n = c.previous
     WHERE l.operation IS NOT NULL AND (${most} IS NULL OR c.nth < ${most})
+      ${last ? `AND c.version > ${last}` : ''}
   )`
 
 /** What the verbs of both engines ask of this engine's log. */
