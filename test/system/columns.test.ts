@@ -42,8 +42,7 @@ const numberOf = (row: Row, { isFile }: Change): number => Number(isFile ? row.i
 const holdsVersion = (row: Row): boolean =>
   row.kept === undefined ? row.operation !== null : row.kept === true
 
-const isEvent = (change: Change): boolean =>
-  change.isFile ? change.row.event !== null : Number(change.row.n) > 0
+const wasBrought = ({ row }: Change): boolean => (row.event ?? row.operation) === 'import'
 
 const wasPruned = (change: Change): boolean => numberOf(change.row, change) < change.first
 
@@ -98,19 +97,16 @@ const explained: readonly Explained[] = [
   },
   {
     of: 'log',
-    columns: [
-      ...['key', 'renamed_from', 'version', 'author', 'updated_at', 'operation', 'memory_id'],
-      ...['created_at', 'text', 'event', 'event_author', 'happened_at'],
-    ],
-    where: (change) => !isEvent(change),
-    because: 'an import’s event commits to the newest text of a key, not to what else it brought',
+    columns: ['author', 'updated_at', 'operation', 'memory_id', 'created_at', 'made_as'],
+    where: wasBrought,
+    because: 'an import’s event commits to the version and its text, not to what else it brought',
   },
   {
     of: 'log',
-    columns: ['operation', 'author', 'updated_at', 'event_author', 'happened_at', 'event'],
+    columns: ['event'],
     on: 'postgres',
-    where: ({ row }) => row.event !== null || row.operation === 'import',
-    because: 'the row of an import’s event holds the version that it brought, which has its own',
+    where: ({ row, to }) => to === row.operation,
+    because: 'it says what the operation says already',
   },
   {
     of: 'log',
