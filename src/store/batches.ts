@@ -69,7 +69,7 @@ export interface Batch {
   readonly back?: readonly Back[]
 }
 
-/** Who writes: an identity that may be refused, or whoever began it, whose token may be gone. */
+/** The writer: an identity, which may be refused, or the author who began, whose token may be gone. */
 export type Actor = Identity | { readonly agentId: string; readonly by: Author }
 
 /** What became of what is taken back. */
@@ -127,7 +127,7 @@ export interface BatchStore {
   goOn(agentId: string, begun: Begun): Promise<void>
   /** Prunes what is over the home's limits: nothing is while something is unfinished. */
   prune(agentId: string): Promise<void>
-  statesBefore(agentId: string, lines: readonly Line[]): Promise<readonly StateBefore[]>
+  stateBefore(agentId: string, line: Line): Promise<StateBefore>
 }
 
 /** From this time on, which the first call gets. */

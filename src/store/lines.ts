@@ -219,34 +219,34 @@ export function broughtBack(found: readonly Found[]): {
 /** Lines that are looked up at once; more would delay others. */
 const LINES_AT_ONCE = 4
 
-/** What becomes of a line. */
-type Fate =
-  | { readonly fate: 'unchanged' }
-  | { readonly fate: 'gone'; readonly key: string }
-  | { readonly fate: 'back'; readonly back: Back; readonly was: Then | undefined }
+/** What becomes of some lines. */
+interface Fates {
+  /** Those that are as they were. */
+  unchanged: number
+  /** Keys whose version of then is not retained. */
+  readonly skipped: string[]
+  readonly back: Found[]
+}
 
-function fateOf(line: Line, { key, was, place, n, ...state }: StateBefore): Fate {
+function sortInto(fates: Fates, line: Line, { key, was, place, n, ...state }: StateBefore): void {
   const unprotects = line.unprotects === true && state.isProtected
-  if (state.isSame && !unprotects) return { fate: 'unchanged' }
-  if (was === 'gone') return { fate: 'gone', key }
-  return { fate: 'back', back: { key, n: n ?? null, was: place, unprotects }, was }
+  if (state.isSame && !unprotects) fates.unchanged++
+  else if (was === 'gone') fates.skipped.push(key)
+  else fates.back.push({ back: { key, n: n ?? null, was: place, unprotects }, was })
 }
 
 /** What each line was before, and whether it has to be taken back. */
 export async function* fatesOf(
-  { statesBefore }: BatchStore,
+  { stateBefore }: BatchStore,
   agentId: string,
   lines: readonly Line[],
-): AsyncGenerator<readonly Fate[]> {
+): AsyncGenerator<Fates> {
   for (let at = 0; at < lines.length; at += LINES_AT_ONCE) {
     const some = lines.slice(at, at + LINES_AT_ONCE)
-    yield (
-      await Promise.all(
-        some.map(async (line) =>
-          (await statesBefore(agentId, [line])).map((state) => fateOf(line, state)),
-        ),
-      )
-    ).flat()
+    const states = await Promise.all(some.map((line) => stateBefore(agentId, line)))
+    const fates: Fates = { unchanged: 0, skipped: [], back: [] }
+    for (const [i, line] of some.entries()) sortInto(fates, line, states[i] as StateBefore)
+    yield fates
   }
 }
 

@@ -48,16 +48,15 @@ async function foresee(
   const backs: { back: Back; weight: Weight }[] = []
   const skipped: string[] = []
   let unchanged = 0
-  for await (const some of fatesOf(store, identity.agentId, lines)) {
-    unchanged += some.filter(({ fate }) => fate === 'unchanged').length
-    skipped.push(...some.flatMap((each) => (each.fate === 'gone' ? each.key : [])))
-    const changed = some.filter((each) => each.fate === 'back')
-    const { brought } = broughtBack(changed)
+  for await (const fates of fatesOf(store, identity.agentId, lines)) {
+    unchanged += fates.unchanged
+    skipped.push(...fates.skipped)
+    const { brought } = broughtBack(fates.back)
     const keys = brought.map(({ key }) => key)
     const found = await store.readHeads(identity, keys)
     if (found.outcome !== 'heads') return found
     for (const each of brought) following.meet(each, found.heads.get(each.key), now)
-    backs.push(...changed.map(({ back, was }) => ({ back, weight: weightOf(was) })))
+    backs.push(...fates.back.map(({ back, was }) => ({ back, weight: weightOf(was) })))
   }
   if (following.refusal()) return { outcome: 'over_quota' }
   const { imported, deleted = 0 } = following.answer()

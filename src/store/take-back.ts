@@ -40,10 +40,10 @@ export async function takeBackAll(
   const skipped: string[] = []
   const changes: TakenBack[] = []
   async function* backs() {
-    for await (const some of fatesOf(store, actor.agentId, lines)) {
-      unchanged += some.filter(({ fate }) => fate === 'unchanged').length
-      skipped.push(...some.flatMap((each) => (each.fate === 'gone' ? each.key : [])))
-      yield* some.filter((each) => each.fate === 'back')
+    for await (const fates of fatesOf(store, actor.agentId, lines)) {
+      unchanged += fates.unchanged
+      skipped.push(...fates.skipped)
+      yield* fates.back
     }
   }
   for await (const { items, isLast } of portionsOf(backs(), ({ was }) => weightOf(was))) {

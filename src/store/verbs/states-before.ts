@@ -43,17 +43,17 @@ export interface StateBefore {
   readonly isProtected: boolean
 }
 
-const floorOf = statement<{ floor: number }>('SELECT floor FROM homes WHERE agent_id = $1')
-
+/** What is under a key, with nulls if it was never used, and the home's floor. */
 interface HeadRow {
+  floor: number
   n: number | null
-  deleted: boolean | number
-  protected: boolean | number
+  deleted: boolean | number | null
+  protected: boolean | number | null
 }
 
-const headOf = statement<HeadRow>(
-  'SELECT n, deleted, protected FROM memories WHERE agent_id = $1 AND key = $2',
-)
+const headOf = statement<HeadRow>(`
+  SELECT h.floor, m.n, m.deleted, m.protected FROM homes h
+  LEFT JOIN memories m ON m.agent_id = h.agent_id AND m.key = $2 WHERE h.agent_id = $1`)
 
 /** A version without its text. */
 export interface PlacedVersionRow {
@@ -159,12 +159,12 @@ export function stateReads({ at, madeBy }: VersionStatements) {
     return { first, older: undefined }
   }
 
-  function* stateBefore(agentId: string, line: Line, floor: number): Verb<StateBefore> {
+  function* stateBefore(agentId: string, line: Line): Verb<StateBefore> {
     const { key } = line
     const [head] = yield* ask(headOf, agentId, key)
     const current = head && !head.deleted ? yield* textOf(agentId, head.n) : undefined
     const isProtected = Boolean(head?.protected)
-    const row = versionThen(line, yield* find(agentId, line), floor)
+    const row = versionThen(line, yield* find(agentId, line), head?.floor ?? 0)
     if (row === 'gone') return { key, was: 'gone', isSame: false, isProtected }
     const was = row && (yield* textOf(agentId, row.n))
     if (row && !was) return { key, was: 'gone', isSame: false, isProtected }
@@ -173,12 +173,5 @@ export function stateReads({ at, madeBy }: VersionStatements) {
     return { key, was, place, n: row?.n, isSame, isProtected }
   }
 
-  return {
-    *statesBefore(agentId: string, lines: readonly Line[]): Verb<readonly StateBefore[]> {
-      const [home] = yield* ask(floorOf, agentId)
-      const states: StateBefore[] = []
-      for (const line of lines) states.push(yield* stateBefore(agentId, line, home?.floor ?? 0))
-      return states
-    },
-  }
+  return { stateBefore }
 }

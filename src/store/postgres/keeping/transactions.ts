@@ -60,12 +60,12 @@ function* pruneShare(agentId: string, bounds: HomeBounds): Verb<boolean> {
 export function batchStore(
   connections: Connections,
   bounds: HomeBounds,
-  { eventsBetween, retainedEvents, statesBefore }: Asked<ReturnType<typeof allReads>>,
+  { eventsBetween, retainedEvents, stateBefore }: Asked<ReturnType<typeof allReads>>,
 ): BatchStore {
   const { read, transact, write } = connections
   const { writeBatch } = writeVerbs(connections, memoryWrites(homeLog(bounds), bounds))
   return {
-    ...{ eventsBetween, retainedEvents, statesBefore, writeBatch },
+    ...{ eventsBetween, retainedEvents, stateBefore, writeBatch },
     readHeads: (identity, keys) => readHeads(read, identity, keys),
     listUnfinished: () => listUnfinished(connections),
     takeOver: (agentId, mine) => takeOver(connections, agentId, mine),
