@@ -3,8 +3,6 @@ import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
 import { afterAll, beforeAll } from 'vitest'
-import { BY_HOST } from '../../src/store/answers.ts'
-import type { BatchStore } from '../../src/store/batches.ts'
 import { importVerb } from '../../src/store/import.ts'
 import type { Identity } from '../../src/store/port/identity.ts'
 import type { HomeBounds } from '../../src/store/port/store.ts'
@@ -20,6 +18,7 @@ import { prepareReadHeads } from '../../src/store/sqlite/keeping/home-log.ts'
 import { prepareUnfinished } from '../../src/store/sqlite/keeping/unfinished.ts'
 import { logStatements } from '../../src/store/sqlite/keeping/versions.ts'
 import { migrate } from '../../src/store/sqlite/schema/migrations.ts'
+import { batchesOf } from '../../src/store/sqlite/store.ts'
 import { allReads } from '../../src/store/verbs/verbs.ts'
 import { temporaryDirectory } from '../harness.ts'
 import { unbounded } from '../unbounded.ts'
@@ -70,33 +69,17 @@ export function watchWrites() {
   }
 }
 
-/** What an import asks of the engine; its writes are `submit`ted. */
-function batchesOf(db: DatabaseSync, submit: Writer['submit']): BatchStore {
-  const read = async <T>(ask: () => T): Promise<T> => ask()
-  const reads = readVerbs(db, allReads(logStatements, 0), read)
-  const readHeads = prepareReadHeads(db, prepareIdentify(db).refuse)
-  const unfinished = prepareUnfinished(db)
-  return {
-    ...reads,
-    readHeads: async (...asked) => readHeads(...asked),
-    writeBatch: (...batch) => submit('writeBatch', ...batch),
-    listUnfinished: async () => unfinished.all(),
-    async takeOver(agentId) {
-      const going = unfinished.of(agentId)
-      return going && { agentId, holder: '', by: BY_HOST, now: NOON, ...going }
-    },
-    goOn: async () => {},
-    async prune(agentId) {
-      while (await submit('pruneHome', agentId));
-    },
-  }
-}
-
 const NEVER = { ...unbounded.timers, every: () => () => {} }
 
 /** Imports into a database, by whoever takes its writes. */
 export function importerOn(db: DatabaseSync, submit: Writer['submit'], bounds: HomeBounds) {
-  const store = batchesOf(db, submit)
+  const read = async <T>(ask: () => T): Promise<T> => ask()
+  const store = batchesOf({
+    ...{ clock: () => NOON, read, writer: { submit } },
+    reads: readVerbs(db, allReads(logStatements, 0), read),
+    readHeads: prepareReadHeads(db, prepareIdentify(db).refuse),
+    unfinished: prepareUnfinished(db),
+  })
   return importVerb({ store, bounds, settle: settling(store, NEVER) }, () => 0)
 }
 

@@ -1,8 +1,6 @@
 /** The SQLite engine. */
-
 import { BY_HOST } from '../answers.ts'
-import type { BatchStore } from '../batches.ts'
-import { clockFrom } from '../batches.ts'
+import { type BatchStore, clockFrom } from '../batches.ts'
 import { comparing } from '../comparing.ts'
 import { importVerb } from '../import.ts'
 import type { GatewayStore } from '../port/gateway.ts'
@@ -143,14 +141,16 @@ const sharedVerbs = ({ known, reads, writer: { submit } }: Parts) => ({
 type Shared = keyof ReturnType<typeof sharedVerbs>
 
 /** What this process leaves, no other goes on with. */
-const batchesOf = ({
+export const batchesOf = ({
   clock,
   read,
   readHeads,
   reads,
   unfinished,
   writer: { submit },
-}: Parts): BatchStore => ({
+}: Pick<Parts, 'clock' | 'read' | 'readHeads' | 'reads' | 'unfinished'> & {
+  readonly writer: Pick<Writer, 'submit'>
+}): BatchStore => ({
   ...reads,
   readHeads: (...asked) => read(() => readHeads(...asked)),
   writeBatch: (...batch) => submit('writeBatch', ...batch),
