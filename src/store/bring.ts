@@ -37,7 +37,8 @@ const newestOf = ({ versions }: Brought): KeptVersion => versions.at(-1) as Kept
 
 const isDeletion = ({ operation }: KeptVersion): boolean => operation === 'delete'
 
-const bytesOf = ({ content }: KeptVersion): number => (content ? sizeOf(content) : 0)
+/** Of the text and metadata, UTF-8. */
+export const bytesOf = ({ content }: KeptVersion): number => (content ? sizeOf(content) : 0)
 
 /** The highest version that a forgotten tombstone under this key can have had is the floor. */
 const forgotten = ({ id, createdAt }: KeptVersion, version: number): Head => ({
@@ -171,8 +172,6 @@ export function followBrought<L extends Ledger>(before: L, way: Way, bounds: Hom
     },
   }
 }
-
-export type Following = ReturnType<typeof followBrought>
 
 /** Whether the newest of the versions is part of the agent's context. */
 export const isPinnedAfter = (versions: readonly KeptVersion[]): boolean => {

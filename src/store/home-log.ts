@@ -109,9 +109,9 @@ export interface HomeLog {
   chain(agentId: string, key: string): Verb<readonly Link[]>
   /** What versions hold; of those that are retained and no deletions, by row. */
   texts(agentId: string, rows: readonly number[]): Verb<ReadonlyMap<number, Then>>
-  /** Those of these rows that an import made. */
+  /** Which of these rows hold an `import` event. */
   imported(agentId: string, rows: readonly number[]): Verb<ReadonlySet<number>>
-  /** Those of these keys without a version and of unknown `change` that were left so after it. */
+  /** Which of these keys, without a version, were renamed or deleted after the event; only if `change` is unknown. */
   leftSince(agentId: string, keys: readonly string[], event: number): Verb<ReadonlySet<string>>
   /** Removes versions, and links others; rows of retained events stay, without their versions. */
   remove(

@@ -8,8 +8,7 @@ import {
   type Portion,
   portionsOf,
 } from './batches.ts'
-import { type Brought, followBrought, type Way } from './bring.ts'
-import { sizeOf } from './change.ts'
+import { type Brought, bytesOf, followBrought, type Way } from './bring.ts'
 import type { Ledger } from './plan.ts'
 import { OutcomeUnknown, StoreUnavailable } from './port/errors.ts'
 import type { Identity, Refused } from './port/identity.ts'
@@ -23,8 +22,6 @@ import {
   MOST_CONFLICTS,
 } from './port/transfer.ts'
 import type { Settle } from './settle.ts'
-
-const bytesOf = ({ content }: KeptVersion): number => (content ? sizeOf(content) : 0)
 
 const weigh = ({ versions }: Brought) => ({
   versions: versions.length,

@@ -1,6 +1,7 @@
 /** What changes make of the log of a home: its new rows, chained, and the new states of its keys. */
+import { bytesOf, isPinnedAfter } from './bring.ts'
 import { canonicalEvent, commitTo, hashAfter, hexOf } from './chain.ts'
-import { type Effect, isPinned, sizeOf } from './change.ts'
+import { type Effect, isPinned } from './change.ts'
 import type { ChainHead, KeyState, LogEntry, MadeVersion, Place } from './home-log.ts'
 import type { Author } from './port/identity.ts'
 import type { EventType } from './port/keeping/events.ts'
@@ -132,11 +133,12 @@ function bring({ chain, states, now }: Following, effect: Of<'bring'>): void {
     const made: NewEntry['made'] = { operation, previous: place, id, createdAt, content, asItWas }
     place = { event: chain.add({ type: 'import', key, version, at: now, made }) }
   }
-  const { id, version, createdAt, updatedAt, content } = versions.at(-1) as KeptVersion
+  const newest = versions.at(-1) as KeptVersion
+  const { id, version, createdAt, updatedAt, content } = newest
   states.set(key, {
     ...{ id, version, createdAt, updatedAt, deleted: !content, kept: true, place },
-    ...{ size: content ? sizeOf(content) : 0, protected: effect.protected },
-    ...{ pinned: content !== undefined && isPinned(content.metadata) },
+    ...{ size: bytesOf(newest), protected: effect.protected },
+    ...{ pinned: isPinnedAfter(versions) },
     ...{ change: chain.end().lastEvent, count: versions.length, run: 0 },
   })
 }

@@ -213,12 +213,8 @@ export const logEvents = (log: HomeLog): LogEvent =>
     const held = yield* log.hold({ agentId, by })
     if (held.outcome !== 'held') return
     const { home } = held
-    const chain = chainEntries(home, by)
-    chain.add({ type, key, at: now })
-    yield* log.save({
-      ...{ agentId, before: home, after: { ...home, ...chain.end() }, now, writes: 0 },
-      ...{ entries: chain.entries, states: new Map(), stored: () => undefined },
-    })
+    const writing = { agentId, by, home, stored: () => undefined, now }
+    yield* carryOut(log, writing, [], home, { first: { type, key } })
   }
 
 /** Events that clients cause beside their changes. */

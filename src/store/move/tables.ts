@@ -155,7 +155,7 @@ export const tables: readonly Table[] = [
     ],
   },
   {
-    // Whoever held it has ended: whoever is next takes it over.
+    // No node holds it: the next to start takes it over.
     name: 'unfinished',
     source: "SELECT agent_id, event, rollback, '', 0 FROM unfinished",
     columns: [

@@ -59,7 +59,7 @@ const pageOf = (order: 'ASC' | 'DESC'): string => `
 
 export const eventStatements: EventStatements = {
   timeUpTo: statement(`
-  SELECT coalesce(happened_at, updated_at) AS at FROM log
+  SELECT ${EVENT.at} AS at FROM log
     WHERE agent_id = $1 AND n > 0 AND n <= $2 ORDER BY n DESC LIMIT 1`),
   within: {
     oldest: statement(pageOf('ASC')),

@@ -11,6 +11,7 @@ import type { HomeBounds } from '../../port/store.ts'
 import type { Then } from '../../verbs/states-before.ts'
 import { ask, statement, type Verb } from '../../verbs/verb.ts'
 import { ADMITTED, type AdmittedRow, MAY, refusedBy } from '../identities.ts'
+import { EVENT } from './events.ts'
 import { load } from './load.ts'
 import { chainOf, GIVEN_UP, isAmong } from './log.ts'
 import { saveEntries } from './log-rows.ts'
@@ -79,7 +80,7 @@ const selectTexts = statement<Then & { n: number }>(`
 
 const selectImported = statement<{ n: number }>(`
   SELECT n FROM log
-  WHERE agent_id = $1 AND n = ANY($2::BIGINT[]) AND coalesce(event, operation) = 'import'`)
+  WHERE agent_id = $1 AND n = ANY($2::BIGINT[]) AND ${EVENT.type} = 'import'`)
 
 const selectLeft = statement<{ key: string }>(`
   SELECT coalesce(renamed_from, key) AS key FROM log

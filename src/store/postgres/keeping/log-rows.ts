@@ -7,14 +7,8 @@ import { rowOf } from './states.ts'
 const save = insertRows('log', ['agent_id'], {
   ...{ n: 'BIGINT', previous: 'BIGINT', kept: 'BOOLEAN', key: 'TEXT', renamed_from: 'TEXT' },
   ...{ operation: 'TEXT', author: 'TEXT', event: 'TEXT', event_author: 'TEXT' },
-  ...{
-    happened_at: 'BIGINT',
-    made_as: 'TEXT',
-    version: 'BIGINT',
-    memory_id: 'TEXT',
-    created_at: 'BIGINT',
-  },
-  ...{ updated_at: 'BIGINT', bytes: 'BIGINT', size: 'BIGINT' },
+  ...{ happened_at: 'BIGINT', made_as: 'TEXT', version: 'BIGINT', memory_id: 'TEXT' },
+  ...{ created_at: 'BIGINT', updated_at: 'BIGINT', bytes: 'BIGINT', size: 'BIGINT' },
   ...{ hash: 'BYTEA', content: 'BYTEA', salt: 'BYTEA', metadata: 'TEXT', text: 'TEXT' },
 })
 

@@ -115,11 +115,7 @@ export interface Grown {
   readonly events: { readonly from: number; readonly to: number }
 }
 
-export function* pruneEvents(
-  agentId: string,
-  { from, to }: Grown['events'],
-  most: number,
-): Verb<void> {
+function* pruneEvents(agentId: string, { from, to }: Grown['events'], most: number): Verb<void> {
   const due = Math.floor(to / EVENTS_AT_ONCE) > Math.floor(from / EVENTS_AT_ONCE)
   if (most > 0 && to > most && due) yield* ask(dropEvents, agentId, to - most)
 }

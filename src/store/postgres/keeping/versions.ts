@@ -4,13 +4,13 @@ import { statement } from '../../verbs/verb.ts'
 import type { LogStatements } from '../../verbs/verbs.ts'
 import { versionReads } from '../../verbs/version-reads.ts'
 import { broughtAsItWas } from './brought.ts'
-import { eventStatements } from './events.ts'
+import { EVENT, eventStatements } from './events.ts'
 import { chainOf, rowAt } from './log.ts'
 
 /** A version and where it is. An event's number is its row's. */
 const placed = statement<PlacedVersionRow>(`
   SELECT n, version, previous, operation, created_at, updated_at, n AS place,
-    coalesce(event, operation) AS event, ${broughtAsItWas('log')} AS brought
+    ${EVENT.type} AS event, ${broughtAsItWas('log')} AS brought
   FROM log WHERE agent_id = $1 AND n = $2 AND kept`)
 
 export const logStatements: LogStatements = {

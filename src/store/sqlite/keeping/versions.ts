@@ -69,8 +69,6 @@ export function prepareChain(db: DatabaseSync) {
   }
 }
 
-export type Chain = ReturnType<typeof prepareChain>
-
 export function prepareContent(db: DatabaseSync) {
   const content = prepare<Content>(
     db,
