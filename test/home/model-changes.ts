@@ -127,7 +127,12 @@ export const read = (slot: number, who: Who, key: string) =>
     const memory = living(agent).find((each) => each.key === key)
     const refused = refusal(agent, who, false) ?? (memory ? undefined : 'memory_not_found')
     expect(outcome(answer)).toBe(refused ?? 'ok')
-    if (memory && !refused) expect(answer.body.memory).toMatchObject(memory)
+    if (memory && !refused) {
+      // Its ETag is the version, which protecting does not change: lists tell what is protected.
+      const { text, version } = memory
+      expect(answer.body.memory).toMatchObject({ key, text, version })
+      expect(answer.body.memory).not.toHaveProperty('protected')
+    }
     if (refused === 'memory_not_found') {
       const left = latest(at(agent.memories, key).versions)
       expect(answer.body.deletedVersion).toBe(left || undefined)
@@ -188,14 +193,15 @@ export const rollBack = (slot: number, who: Who) =>
     if (refused) return
     const { restored, deleted } = answer.body as Readonly<Record<string, number>>
     const parts = Number(restored) + Number(deleted)
-    const newest = `/api/agents/me/events?order=newest&limit=${parts + 1}`
+    const newest = `/api/agents/me/events?order=newest&limit=${parts + 2}`
     const log = (await call('GET', newest, { token })).body.events as readonly Seen[]
     // One that changes nothing is no event.
     if (parts > 0) {
       expect(log.at(-1)).toMatchObject({ type: 'rollback', rollback: { to, parts } })
+      expect(log[0]).toMatchObject({ type: 'end_rollback' })
     }
     const since = new Set(agent.events.slice(events).flatMap(({ key, from }) => [key, from]))
-    for (const { type, key = '', version } of log.slice(0, parts).toReversed()) {
+    for (const { type, key = '', version } of log.slice(1, parts + 1).toReversed()) {
       const text = texts.get(key)
       expect(since).toContain(key)
       agent.memories = lay(agent.memories, key, text ?? null)

@@ -23,7 +23,7 @@ import {
 } from './model-changes.ts'
 
 /** A longer hunt is a larger number here. */
-const HISTORIES = timesPromised(60)
+const HISTORIES = timesPromised(240)
 
 // Most of it happens to one of them, that much happens to it.
 const slot = fc.constantFrom(0, 0, 0, 0, ...Array.from({ length: SLOTS }, (_, at) => at))
@@ -73,8 +73,8 @@ const commands = fc.commands(
     fc.tuple(slot, who).map((a) => exportAll(...a)),
     fc.tuple(slot, who, key, fc.constantFrom('all', 'history')).map((a) => erase(...a)),
     fc.tuple(slot, who, key, fc.boolean()).map((a) => protect(...a)),
-    fc.tuple(slot).map((a) => mark(...a)),
-    fc.tuple(slot, who).map((a) => rollBack(...a)),
+    ...Array.from({ length: 2 }, () => fc.tuple(slot).map((a) => mark(...a))),
+    ...Array.from({ length: 2 }, () => fc.tuple(slot, who).map((a) => rollBack(...a))),
     fc.tuple(slot, who, key).map((a) => versions(...a)),
     fc.tuple(slot, who, key, version).map((a) => readVersion(...a)),
     fc.tuple(slot, who).map((a) => list(...a)),

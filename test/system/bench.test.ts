@@ -61,7 +61,8 @@ test.runIf(inject('run') === 'hunt')(
 test('a database of each engine is filled, read through the program, and found whole', async () => {
   const { written, rows } = await bench(['scale', '--agents', '20'])
   for (const name of ['an agent', 'a memory', 'an earlier version', 'an event alone']) {
-    expect(rows(name).join()).toMatch(/^\|[\w ]+(\| +\d+ ){4}\|$/)
+    // Of twenty, PostgreSQL's tables may take a page less than before.
+    expect(rows(name).join()).toMatch(/^\|[\w ]+(\| +-?\d+ ){4}\|$/)
   }
   expect(written.match(/20 of 20 \| met/g)).toHaveLength(2)
 })
