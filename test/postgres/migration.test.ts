@@ -8,6 +8,7 @@ import type { MemoriesQuery } from '../../src/store/port/keeping/memories.ts'
 import type { Store } from '../../src/store/port/store.ts'
 import type { KeptVersion } from '../../src/store/port/transfer.ts'
 import { SCHEMA } from '../../src/store/schema.ts'
+import { processTimers, type Timers } from '../../src/timers.ts'
 import { released } from '../fixtures/released.ts'
 import type { TestDatabase } from '../harness.ts'
 import { beginning, checkChain } from '../store/chained.ts'
@@ -134,6 +135,28 @@ test('it is told how far it is, of all memories that are there', () => {
   expect(dones).toEqual(dones.toSorted((a, b) => a - b))
   expect(dones.length).toBeGreaterThan(4)
 })
+
+test.each([[true], [false]])(
+  'nodes of 2.0.0 have time to stop before what they use goes, if there are any: %s',
+  async (isConnected) => {
+    const fixture = released.find(({ name }) => name === '2.0.0 on postgres')
+    const older = await fixture?.fresh()
+    if (!older) throw new Error('there is no such database')
+    const other = isConnected ? await connect(older) : undefined
+    const pauses: unknown[] = []
+    const timers: Timers = {
+      ...processTimers,
+      async pause(ms) {
+        const said = await other?.ask('SELECT version, oldest FROM schema_version')
+        pauses.push([ms, said])
+      },
+    }
+    await (await openStore(older.url, NOON, { ...unbounded, timers })).close()
+    expect(pauses).toEqual(isConnected ? [[15_000, [{ version: 26, oldest: 27 }]]] : [])
+    await other?.end()
+    await older.drop()
+  },
+)
 
 test('a database that is up to date, or new, is opened without a word', async () => {
   const again: unknown[] = []

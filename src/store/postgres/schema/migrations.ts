@@ -71,6 +71,13 @@ const writeVersion = statement(`
 
 const announce = statement('UPDATE schema_version SET oldest = $1 WHERE id = 1')
 
+/** Whoever connects later reads what was announced. */
+const findOthers = statement<{ connected: boolean }>(`
+  SELECT EXISTS (
+    SELECT 1 FROM pg_stat_activity WHERE datname = current_database()
+      AND backend_type = 'client backend' AND pid <> pg_backend_pid()
+  ) AS connected`)
+
 async function findVersion(ask: Ask): Promise<VersionRow | undefined> {
   const [table] = await ask(findTable)
   if (!table?.found) return undefined
@@ -113,7 +120,7 @@ const PATIENCE_MS = 86_400_000
 /** How often a node looks whether it may go on. */
 const LOOK_MS = 1_000
 
-/** What a node takes to notice that it must stop, and to finish its requests. */
+/** What a node takes to notice that it must stop, and to finish its requests. Alone, none is waited for. */
 const NOTICE_MS = 15_000
 
 /**
@@ -133,7 +140,10 @@ export async function prepareServer(
     const warnings = await checkServer(connections.read)
     let advanced: Advance | undefined
     while (advanced !== 'done' && advanced !== 'made') {
-      if (advanced === 'announced') await timers.pause(NOTICE_MS)
+      if (advanced === 'announced') {
+        const [others] = await connections.read(findOthers)
+        if (others?.connected) await timers.pause(NOTICE_MS)
+      }
       const isNoticed = advanced === 'announced'
       advanced = await connections.transact((ask) => advance(ask, isNoticed, progress))
     }
