@@ -3,6 +3,7 @@ import { existsSync, globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { parse } from 'yaml'
+import { BLOCKING, blockingClient } from '../clients/python/generate.ts'
 import { tooOld } from '../src/runtime.ts'
 import { groups, wholeFolders } from './mutants/groups.ts'
 
@@ -168,4 +169,8 @@ test.each(wholeFolders)('every file of %s is in a group of what is mutated', (fo
   const files = globSync('*.ts', { cwd: join(root, folder) }).filter((name) => name !== 'index.ts')
   expect(files.length).toBeGreaterThan(0)
   expect(files.map((name) => `${folder}/${name}`).filter((path) => !named.has(path))).toEqual([])
+})
+
+test('the Python client that blocks is the other one, as `npm run generate` writes it', () => {
+  expect(readFileSync(BLOCKING, 'utf8')).toBe(blockingClient())
 })

@@ -1,10 +1,11 @@
 """The client of Agent Home: versioned memories for AI agents that never lose an update."""
 
 from .async_client import AsyncAgentHome
+from .births import UserHome
 from .calls import VERSION as __version__
 from .calls import Retry
 from .chain import ExportFault, VerifiedExport, verify_export
-from .client import AgentHome, UserHome
+from .client import AgentHome
 from .core import Checked, Content, Heads, new_idempotency_key
 from .errors import (
     BatchConflict,

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar, overload
 import httpx
 
 from . import wire
+from .births import OF_USER, UserHome, birth_body
 from .calls import (
     Answer,
     Ask,
@@ -32,17 +33,15 @@ from .calls import (
     Transport,
     token_of,
 )
-from .client import (
-    OF_USER,
+from .connections import Handle, Place, Places
+from .core import Checked, Content, Core, Heads, N, derived_key, new_idempotency_key
+from .exchange import (
     Body,
-    UserHome,
-    birth_body,
+    awaited,
     failure_of,
     settings_of,
     timeout_of,
 )
-from .connections import Handle, Place, Places
-from .core import Checked, Content, Core, Heads, N, derived_key, new_idempotency_key
 from .wire import DeletedMemory, Link, Memory, Metadata
 
 if TYPE_CHECKING:
@@ -55,9 +54,14 @@ T = TypeVar("T")
 
 class AsyncAgentHome(Handle):
     """An agent's home. One object may be used by many tasks of one event loop at once.
+    A task that is cancelled ends its call, and a change may have been made by then.
 
-    The same as AgentHome, awaited; a task that is cancelled ends its call, and a change may have
-    been made by then.
+    `url` and `token` are those of AGENT_HOME_URL and AGENT_HOME_TOKEN unless told. `timeout`:
+    seconds that one try may take, 15 unless told. `retries`: how often a question is repeated,
+    where that is safe, 4 unless told. `max_wait`: the longest Retry-After that is waited for, in
+    seconds, 60 unless told. `on_retry` is called before each wait. `heads`: where the last head of
+    this home is remembered; with it, the first call checks it. `transport`: of httpx, of your own.
+    Raises ValueError if the address or the token is missing or malformed.
 
     ```python
     async with AsyncAgentHome(url=url, token=token) as home:
@@ -213,7 +217,7 @@ class AsyncAgentHome(Handle):
                 request.method,
                 request.url,
                 headers=request.headers,
-                content=_awaited(request.content),
+                content=awaited(request.content),
                 timeout=timeout_of(request),
             ),
             stream=True,
@@ -714,18 +718,6 @@ class AsyncAgentHome(Handle):
             return await nobody._run(nobody._core.preview({}))
 
 
-def _awaited(content: Any) -> Any:
-    """An iterable as an asynchronous one."""
-    if content is None or isinstance(content, bytes) or hasattr(content, "__aiter__"):
-        return content
-
-    async def pieces() -> AsyncIterator[bytes]:
-        for piece in content:
-            yield piece
-
-    return pieces()
-
-
 class _Stream:
     def __init__(
         self,
@@ -750,5 +742,6 @@ class _Stream:
         raise failure
 
     async def close(self) -> None:
-        if self._place.is_ours() and self._place.loop is asyncio.get_running_loop():
+        # Another process or event loop still reads it.
+        if self._place.is_here():
             await self._response.aclose()

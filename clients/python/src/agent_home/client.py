@@ -1,40 +1,46 @@
 """A home, with what its operator may: the token says who you are."""
 
+# Generated from async_client.py: change that one, and run `npm run generate`.
+
 from __future__ import annotations
 
-import http.cookiejar
-import ssl
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
-from functools import cache
-from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar, overload
+from collections.abc import (
+    Iterator,
+    Callable,
+    Iterable,
+    Sequence,
+)
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, overload
 
 import httpx
 
 from . import wire
+from .births import OF_USER, UserHome, birth_body
 from .calls import (
-    MOST_BYTES,
     Answer,
     Ask,
     Drop,
     Effect,
     Give,
-    Lost,
     Op,
     Request,
     Retry,
     Send,
     Sleep,
     Take,
-    TooLarge,
     Transport,
-    Unsent,
     token_of,
 )
-from .connections import Handle, Place, Places, environment_of
+from .connections import Handle, Place, Places
 from .core import Checked, Content, Core, Heads, N, derived_key, new_idempotency_key
+from .exchange import (
+    Body,
+    failure_of,
+    settings_of,
+    timeout_of,
+)
 from .wire import DeletedMemory, Link, Memory, Metadata
 
 if TYPE_CHECKING:
@@ -43,99 +49,6 @@ if TYPE_CHECKING:
     from .calls import Call, Options
 
 T = TypeVar("T")
-
-
-@dataclass(frozen=True, kw_only=True)
-class UserHome(Generic[T]):
-    agent_id: str
-    #: The agent's.
-    home: T
-    token: str = field(repr=False)
-    #: Its operator's, which is your product.
-    operator: T
-    operator_token: str = field(repr=False)
-
-
-@dataclass(frozen=True)
-class _OfUser:
-    """A home is found by the very birth that made it, so these never change."""
-
-    name: str = "A user"
-    purpose: str = "What a product remembers of one of its users."
-    symbol: wire.SymbolId = "zerno"
-
-
-OF_USER = _OfUser()
-
-
-class _NoCookies(http.cookiejar.DefaultCookiePolicy):
-    """Cookies are not ours to send."""
-
-    def set_ok(self, *_: Any) -> bool:
-        return False
-
-
-#: The home ends a connection that was idle for five seconds: what is sent on one by then is lost.
-_LIMITS = httpx.Limits(max_connections=None, max_keepalive_connections=20, keepalive_expiry=3)
-
-
-@cache
-def _certificates() -> ssl.SSLContext:
-    """Reading them takes longer than most calls: all clients share them."""
-    return httpx.create_ssl_context()
-
-
-def settings_of(address: str) -> dict[str, Any]:
-    """Of an HTTP client. No redirect is followed with a token."""
-    cookies = http.cookiejar.CookieJar(_NoCookies())
-    return {
-        "cookies": cookies,
-        "follow_redirects": False,
-        "limits": _LIMITS,
-        "verify": _certificates(),
-        **environment_of(address),
-    }
-
-
-def timeout_of(request: Request) -> httpx.Timeout:
-    """Seconds of each step; a client also bounds all of them."""
-    read = request.timeout if request.idle is None else max(request.timeout, request.idle)
-    return httpx.Timeout(request.timeout, read=read)
-
-
-def failure_of(error: httpx.HTTPError, request: Request) -> Unsent | Lost | ValueError:
-    """Without the error of httpx, which holds the request and its token."""
-    if isinstance(error, httpx.LocalProtocolError):
-        return ValueError("the value cannot be sent in a header")
-    failure: Unsent | Lost
-    if isinstance(error, httpx.ConnectError | httpx.ConnectTimeout | httpx.PoolTimeout):
-        failure = Unsent()
-    else:
-        failure = Lost()
-    if isinstance(error, httpx.TimeoutException):
-        failure.__cause__ = TimeoutError(f"The home did not answer within {request.timeout} s.")
-    else:
-        failure.__cause__ = ConnectionError(type(error).__name__)
-    return failure
-
-
-class Body:
-    """Of an answer that is read whole: never more than is bearable, and never for ever."""
-
-    def __init__(self, request: Request) -> None:
-        self._until = time.monotonic() + request.timeout
-        self._bytes = bytearray()
-
-    def take(self, piece: bytes, response: httpx.Response) -> None:
-        self._bytes += piece
-        if len(self._bytes) > MOST_BYTES:
-            raise TooLarge(response.status_code)
-        # What comes in time, piece by piece, may still never end.
-        if time.monotonic() > self._until:
-            raise httpx.ReadTimeout("")
-
-    def answer(self, response: httpx.Response) -> Answer:
-        return Answer(response.status_code, response.headers, bytes(self._bytes))
 
 
 class AgentHome(Handle):
@@ -149,8 +62,8 @@ class AgentHome(Handle):
     Raises ValueError if the address or the token is missing or malformed.
 
     ```python
-    home = AgentHome(url=url, token=token)
-    home.update("plan", lambda current: current.text if current else "Step 1 of 3")
+    with AgentHome(url=url, token=token) as home:
+        home.update("plan", lambda current: current.text if current else "Step 1 of 3")
     ```
     """
 
@@ -191,7 +104,9 @@ class AgentHome(Handle):
         self._places = Places(make, threading.Lock, transport)
 
     @classmethod
-    def _nobody(cls, transport: httpx.BaseTransport | None, **options: Unpack[Options]) -> Self:
+    def _nobody(
+        cls, transport: httpx.BaseTransport | None, **options: Unpack[Options]
+    ) -> Self:
         """Who has no token."""
         home = cls.__new__(cls)
         home._begin(Transport("", **options), None, transport)
@@ -213,6 +128,9 @@ class AgentHome(Handle):
             left.http.close()
 
     # How an operation is carried out
+
+    def _here(self) -> Place[httpx.Client, threading.Lock]:
+        return self._places.here()
 
     def _run(self, op: Op[T]) -> T:
         self._wake()
@@ -243,7 +161,8 @@ class AgentHome(Handle):
                     return
                 result, failure = None, None
                 if isinstance(effect, Give):
-                    yield from effect.items
+                    for item in effect.items:
+                        yield item
                     continue
                 result, failure = self._done(effect)
                 if isinstance(effect, Send) and result and result.stream:
@@ -256,7 +175,7 @@ class AgentHome(Handle):
     def _wake(self) -> None:
         if self._is_awake:
             return
-        with self._places.here().waking:
+        with self._here().waking:
             if not self._is_awake:
                 self._is_awake = self._now(self._core.wake())
 
@@ -276,7 +195,8 @@ class AgentHome(Handle):
         if isinstance(effect, Sleep):
             return time.sleep(effect.seconds)
         if isinstance(effect, Ask):
-            return effect.function(*effect.arguments)
+            found = effect.function(*effect.arguments)
+            return found
         raise TypeError("a list is iterated over")
 
     def _send(self, request: Request) -> Answer:
@@ -289,7 +209,7 @@ class AgentHome(Handle):
 
     def _exchange(self, request: Request) -> Answer:
         body = Body(request)
-        place = self._places.here()
+        place = self._here()
         response = place.http.send(
             place.http.build_request(
                 request.method,
@@ -317,7 +237,9 @@ class AgentHome(Handle):
 
     # Memories
 
-    def read(self, key: str, *, version: int | None = None, **call: Unpack[Call]) -> Memory | None:
+    def read(
+        self, key: str, *, version: int | None = None, **call: Unpack[Call]
+    ) -> Memory | None:
         """The memory under a key, or None where nothing is.
 
         With `version`, that version: raises HomeError `version_not_found` or, if it is no
@@ -343,7 +265,10 @@ class AgentHome(Handle):
         return self._run(self._core.write(key, text, expected_version, metadata, call))
 
     def update(
-        self, key: str, change: Callable[[Memory | None], str | Content | N], **call: Unpack[Call]
+        self,
+        key: str,
+        change: Callable[[Memory | None], str | Content | N],
+        **call: Unpack[Call],
     ) -> Memory | N:
         """Reads, lets you change, writes, and begins again when somebody else was quicker.
 
@@ -403,7 +328,9 @@ class AgentHome(Handle):
         """
         return self._run(self._core.restore(key, version, expected_version, call))
 
-    def delete(self, key: str, *, expected_version: int, **call: Unpack[Call]) -> DeletedMemory:
+    def delete(
+        self, key: str, *, expected_version: int, **call: Unpack[Call]
+    ) -> DeletedMemory:
         """Deletes a memory. Its versions are kept, and `restore` brings it back.
 
         Raises HomeError `memory_not_found` where nothing is.
@@ -446,7 +373,9 @@ class AgentHome(Handle):
         """
         return self._run(self._core.batch(operations, minimal, call))
 
-    def rename(self, from_: str, to: str, *, expected_version: int, **call: Unpack[Call]) -> Memory:
+    def rename(
+        self, from_: str, to: str, *, expected_version: int, **call: Unpack[Call]
+    ) -> Memory:
         """Gives a memory another key; its id and history go along.
 
         Raises BatchConflict, and OutcomeUnknown after a lost answer: it was done if there is a
@@ -787,44 +716,30 @@ class AgentHome(Handle):
             return nobody._run(nobody._core.preview({}))
 
 
-def birth_body(
-    name: str,
-    purpose: str,
-    symbol: str,
-    operator_consent: bool,
-    email: str | None,
-    password: str | None,
-) -> dict[str, Any]:
-    given = {
-        "name": name,
-        "purpose": purpose,
-        "symbol": symbol,
-        "operatorConsent": operator_consent,
-        "email": email,
-        "password": password,
-    }
-    return {member: value for member, value in given.items() if value is not None}
-
-
 class _Stream:
     def __init__(
-        self, request: Request, response: httpx.Response, place: Place[httpx.Client, threading.Lock]
+        self,
+        request: Request,
+        response: httpx.Response,
+        place: Place[httpx.Client, threading.Lock],
     ) -> None:
         self._request = request
         self._response = response
         self._place = place
-        self._pieces = response.iter_bytes()
+        self._pieces = response.iter_bytes().__iter__()
 
     def take(self) -> bytes | None:
         self._place.require_here("What is being read")
         failure: Exception
         try:
-            return next(self._pieces, None)
+            return self._pieces.__next__()
+        except StopIteration:
+            return None
         except httpx.HTTPError as error:
             failure = failure_of(error, self._request)
         raise failure
 
     def close(self) -> None:
-        # Another process still reads it.
-        if self._place.is_ours():
+        # Another process or event loop still reads it.
+        if self._place.is_here():
             self._response.close()

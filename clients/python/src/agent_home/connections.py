@@ -71,11 +71,14 @@ class Place(Generic[H, L]):
     def is_ours(self) -> bool:
         return self.process == this_process()
 
+    def is_here(self) -> bool:
+        return self.is_ours() and (self.loop is None or self.loop is asyncio.get_running_loop())
+
     def require_here(self, what: str) -> None:
         """Raises HomeError."""
         if not self.is_ours():
             raise _elsewhere("other_process", what, "process")
-        if self.loop is not None and self.loop is not asyncio.get_running_loop():
+        if not self.is_here():
             raise _elsewhere("other_loop", what, "event loop")
 
 
