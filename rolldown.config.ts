@@ -9,7 +9,7 @@ const alone = [
   'src/store/postgres/postgres-search-thread.ts',
   'src/store/sqlite/search-thread.ts',
   'src/store/sqlite/engine/writer-thread.ts',
-  'src/store/sqlite/rest/backup-thread.ts',
+  'src/store/sqlite/check/backup-thread.ts',
 ]
 
 /** Modules that browsers ask for one by one. */

@@ -211,7 +211,7 @@ const longForAReason: Readonly<Record<string, string>> = {
 }
 
 const namedAlikeForAReason: Readonly<Record<string, string>> = {
-  'store/home-log.ts and store/postgres/keeping/home-log.ts and store/sqlite/keeping/home-log.ts':
+  'store/home-log.ts and store/postgres/memories/home-log.ts and store/sqlite/memories/home-log.ts':
     'what an engine does with the log of a home, and how each does it',
   'store/postgres/engine/words.ts and store/words.ts':
     'how a text is split for both engines, and how one of them asks for words',

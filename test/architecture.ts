@@ -15,6 +15,9 @@ export interface Measured {
   readonly functions: readonly { readonly name: string; readonly lines: number }[]
 }
 
+/** What `sync` remembers of a directory lies in a database of its own, in that directory. */
+const OWN_DATABASE = 'cli/remote/sync/state.ts'
+
 /** What each engine of the store may import. */
 const OF_AN_ENGINE: readonly string[] = [
   'uuid',
@@ -38,7 +41,7 @@ const OF_AN_ENGINE: readonly string[] = [
   'store/memory-writes',
   'store/plan',
   'store/feeds',
-  'store/rest',
+  'store/check',
   'store/rollback',
   'store/rows',
   'store/schema',
@@ -169,18 +172,16 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     'name-server',
     'pipeline',
     'serve',
-    'store/folder-state',
     'store/move',
     'store/open',
     'store/port',
-    'store/at-rest',
+    'store/maintenance',
     'timers',
     'version',
   ],
   'store/port': ['timers'],
   'store/open': ['store/port', 'store/sqlite', 'store/postgres'],
-  'store/at-rest': ['store/open', 'store/port', 'store/sqlite', 'store/postgres', 'timers'],
-  'store/folder-state': [],
+  'store/maintenance': ['store/open', 'store/port', 'store/sqlite', 'store/postgres', 'timers'],
   'store/move': [
     'store/port',
     'store/rows',
@@ -258,7 +259,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   'store/credentials': ['store/port'],
   'store/chain': ['store/port', 'time'],
   'store/rows': ['store/chain', 'store/port'],
-  'store/rest': [
+  'store/check': [
     'fields',
     'store/chain',
     'store/change',
@@ -348,7 +349,7 @@ const rules: readonly Rule[] = [
   },
   {
     pattern: /sqlite|postgres|\bpg\b/i,
-    allowedIn: ['store/', 'config.ts', 'cli/host/host-commands.ts'],
+    allowedIn: ['store/', 'config.ts', 'cli/host/host-commands.ts', OWN_DATABASE],
     sentence: 'nobody outside store/ names an engine',
   },
   {
@@ -502,7 +503,7 @@ const engines = /^(node:sqlite|pg|pg-.*)$/
 const importFaults = ({ path, text }: SourceFile): string[] =>
   importsOf(text).flatMap((target) => {
     if (target.startsWith('.')) return refusedImport(path, target) ?? []
-    const strays = engines.test(target) && !path.startsWith('store/')
+    const strays = engines.test(target) && !path.startsWith('store/') && path !== OWN_DATABASE
     return strays ? `${path} imports ${target}: nobody outside store/ names an engine` : []
   })
 

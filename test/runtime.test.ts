@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { tooOld } from '../src/runtime.ts'
-import { library } from '../src/store/sqlite/rest/examine.ts'
+import { library } from '../src/store/sqlite/check/examine.ts'
 
 const read = (path: string): string => readFileSync(new URL(`../${path}`, import.meta.url), 'utf8')
 

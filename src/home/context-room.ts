@@ -2,8 +2,8 @@
 
 import type { Call } from '../http/call.ts'
 import type { Identity } from '../store/port/identity.ts'
-import type { MemorySummary } from '../store/port/keeping/memories.ts'
-import type { SearchHit } from '../store/port/keeping/search.ts'
+import type { MemorySummary } from '../store/port/memories.ts'
+import type { SearchHit } from '../store/port/search.ts'
 import { iso } from '../time.ts'
 import type { Home } from './home.ts'
 import { searchInTurn } from './memories/search.ts'

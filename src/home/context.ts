@@ -9,8 +9,8 @@ import { spenderOf } from '../pipeline/guards/budget.ts'
 import { dateTime } from '../pipeline/schemas.ts'
 import type { ProfileAnswer } from '../store/port/home.ts'
 import type { Identity } from '../store/port/identity.ts'
-import type { MemoriesQuery, MemorySummary } from '../store/port/keeping/memories.ts'
-import type { SearchHit } from '../store/port/keeping/search.ts'
+import type { MemoriesQuery, MemorySummary } from '../store/port/memories.ts'
+import type { SearchHit } from '../store/port/search.ts'
 import {
   BYTES_PER_HIT,
   fillFound,

@@ -5,13 +5,13 @@
  */
 import { LRUCache } from 'lru-cache'
 import { createKeyedQueue } from '../keyed-queue.ts'
-import type { Identity } from '../store/port/identity.ts'
 import {
   type EventStore,
   type EventsAnswer,
   type HomeEvent,
   ROWS_PER_LOOK,
-} from '../store/port/keeping/events.ts'
+} from '../store/port/events.ts'
+import type { Identity } from '../store/port/identity.ts'
 import { takeTurns } from '../turns.ts'
 import { prefixOf } from './key-scope.ts'
 

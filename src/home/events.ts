@@ -4,13 +4,13 @@ import { json } from '../http/call.ts'
 import { endpoint } from '../pipeline/endpoint.ts'
 import { spendAfter } from '../pipeline/guards/budget.ts'
 import { dateTime, queryInteger } from '../pipeline/schemas.ts'
-import type { Identity } from '../store/port/identity.ts'
 import {
   EVENT_TYPES,
   type EventsAnswer,
   type HomeEvent,
   ROWS_PER_LOOK,
-} from '../store/port/keeping/events.ts'
+} from '../store/port/events.ts'
+import type { Identity } from '../store/port/identity.ts'
 import { iso } from '../time.ts'
 import { forAgents } from './guards.ts'
 import type { Home } from './home.ts'

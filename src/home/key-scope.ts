@@ -1,8 +1,8 @@
 /** The scope of a named key: the memories under its prefix. */
 import { type Problem, problem } from '../errors.ts'
+import type { EventsQuery } from '../store/port/events.ts'
 import type { Identity, KeyBounds } from '../store/port/identity.ts'
-import type { EventsQuery } from '../store/port/keeping/events.ts'
-import type { Change, MemoriesQuery } from '../store/port/keeping/memories.ts'
+import type { Change, MemoriesQuery } from '../store/port/memories.ts'
 
 /** Why reads and writes of a named key may be refused. */
 export const KEY_READ_ERRORS = ['key_out_of_reach'] as const

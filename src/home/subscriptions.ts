@@ -3,9 +3,9 @@
  * other processes are found by one poll a second for all of them. An idle subscriber costs no query.
  */
 import { hasExpired } from '../pipeline/tokens.ts'
+import type { EventStore } from '../store/port/events.ts'
 import type { HomeStore } from '../store/port/home.ts'
 import type { Identity } from '../store/port/identity.ts'
-import type { EventStore } from '../store/port/keeping/events.ts'
 import type { Timers } from '../timers.ts'
 
 /** Why a wait ended: new events are possible, a heartbeat is due, or the service stops. */

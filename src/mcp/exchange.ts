@@ -14,7 +14,7 @@ import { type Answer, answer, type Call, type TextStream } from '../http/call.ts
 import { EVENT_STREAM, eventStream } from '../http/event-stream.ts'
 import type { Place } from '../json/members.ts'
 import { noteRefused } from '../pipeline/agent-calls.ts'
-import type { HomeEvent } from '../store/port/keeping/events.ts'
+import type { HomeEvent } from '../store/port/events.ts'
 import { nextTurn } from '../turns.ts'
 import { callTool, type Turn } from './calling.ts'
 import { LISTEN, type Message, toolNamed } from './message.ts'

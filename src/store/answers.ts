@@ -1,20 +1,9 @@
 /** Answers that every engine builds in the same way. */
 
+import { type EventsAnswer, type HomeEvent, type Link, ROWS_PER_LOOK } from './port/events.ts'
 import type { BirthCount, BirthLimits } from './port/home.ts'
 import type { AgentStatus, Author, Identity, Refused, TokenKind } from './port/identity.ts'
-import {
-  type EventsAnswer,
-  type HomeEvent,
-  type Link,
-  ROWS_PER_LOOK,
-} from './port/keeping/events.ts'
-import type {
-  ChangesAnswer,
-  Conflict,
-  Deleted,
-  Memory,
-  WriteAnswer,
-} from './port/keeping/memories.ts'
+import type { ChangesAnswer, Conflict, Deleted, Memory, WriteAnswer } from './port/memories.ts'
 
 type Content = Pick<Memory, 'text' | 'metadata'>
 

@@ -7,8 +7,8 @@
 import type { Brought, Way } from './bring.ts'
 import type { Head } from './change.ts'
 import type { Ledger } from './plan.ts'
+import type { HomeEvent } from './port/events.ts'
 import type { Author, Identity, Refused } from './port/identity.ts'
-import type { HomeEvent } from './port/keeping/events.ts'
 import type { ImportAnswer, RollbackOrder, TakenBack } from './port/transfer.ts'
 import type { Line, PlaceNow, StateBefore } from './verbs/states-before.ts'
 

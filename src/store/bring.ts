@@ -2,7 +2,7 @@
 import { type Effect, type Head, isLiving, isPinned, sizeOf } from './change.ts'
 import { isOver, type Ledger } from './plan.ts'
 import type { Refused } from './port/identity.ts'
-import type { Operation } from './port/keeping/memories.ts'
+import type { Operation } from './port/memories.ts'
 import type { HomeBounds } from './port/store.ts'
 import {
   type ImportAnswer,

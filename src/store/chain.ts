@@ -5,9 +5,9 @@
  */
 import { hash, randomBytes } from 'node:crypto'
 import { iso } from '../time.ts'
+import type { HomeEvent } from './port/events.ts'
 import type { Author } from './port/identity.ts'
-import type { HomeEvent } from './port/keeping/events.ts'
-import type { Memory } from './port/keeping/memories.ts'
+import type { Memory } from './port/memories.ts'
 
 /** Bytes of a hash, of a commitment and of a salt. */
 const BYTES = 32

@@ -1,9 +1,9 @@
 /** What a change does to a memory: decided here for every engine. */
 import { conflictWith } from './answers.ts'
 import { occurrencesIn } from './occurrences.ts'
-import type { Change, ChangeError, Deleted, Memory, Operation } from './port/keeping/memories.ts'
-import type { TextFate } from './port/keeping/vectors.ts'
+import type { Change, ChangeError, Deleted, Memory, Operation } from './port/memories.ts'
 import type { KeptVersion } from './port/transfer.ts'
+import type { TextFate } from './port/vectors.ts'
 
 /** The current state of a key: a live memory or a tombstone. */
 export interface Head {

@@ -1,7 +1,7 @@
 /** Whether a conflict is none: the stored content equals what was sent. */
 import { sameValue } from '../json/same-value.ts'
 import { nextTurn } from '../turns.ts'
-import type { ChangeError, Conflict, MemoryStore } from './port/keeping/memories.ts'
+import type { ChangeError, Conflict, MemoryStore } from './port/memories.ts'
 
 /** Comparing takes about a millisecond, and a batch has a hundred: others have a turn after each. */
 async function compared({ metadata, ...conflict }: Conflict): Promise<Conflict> {

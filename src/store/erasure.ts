@@ -1,7 +1,7 @@
 /** Which versions an erasure removes, and what remains: decided here for every engine. */
 import { deletedOf, type Head, isLiving, timeAfter } from './change.ts'
 import type { Ledger } from './plan.ts'
-import type { Deleted, Erasure } from './port/keeping/memories.ts'
+import type { Deleted, Erasure } from './port/memories.ts'
 
 /** A retained version. */
 export interface Link {

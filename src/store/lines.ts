@@ -2,7 +2,7 @@
 import type { Back, BatchStore, Taken, Wanted } from './batches.ts'
 import type { Brought } from './bring.ts'
 import { sizeOf } from './change.ts'
-import { type HomeEvent, ROWS_PER_LOOK } from './port/keeping/events.ts'
+import { type HomeEvent, ROWS_PER_LOOK } from './port/events.ts'
 import type { KeptVersion } from './port/transfer.ts'
 import { EVENTS_AT_ONCE } from './verbs/event-pages.ts'
 import type { Line, StateBefore, Then } from './verbs/states-before.ts'

@@ -8,15 +8,9 @@ import type { Home, HomeLog, KeyState } from './home-log.ts'
 import { broughtBack } from './lines.ts'
 import { chainEntries, follow, remainsOf } from './log-entries.ts'
 import { type Ledger, plan } from './plan.ts'
+import type { EventType } from './port/events.ts'
 import type { Author, Identity } from './port/identity.ts'
-import type { EventType } from './port/keeping/events.ts'
-import type {
-  AnswerBound,
-  Change,
-  ChangesAnswer,
-  EraseAnswer,
-  Erasure,
-} from './port/keeping/memories.ts'
+import type { AnswerBound, Change, ChangesAnswer, EraseAnswer, Erasure } from './port/memories.ts'
 import type { HomeBounds } from './port/store.ts'
 import { rollbackText } from './rows.ts'
 import { doneBy, type LogEvent, takeControl } from './verbs/controls.ts'

@@ -20,7 +20,7 @@ import {
   QUOTAS,
   type Quota,
   type Result,
-} from './port/keeping/memories.ts'
+} from './port/memories.ts'
 import type { HomeBounds } from './port/store.ts'
 
 /** The counters of a home. */

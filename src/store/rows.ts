@@ -2,6 +2,7 @@
 
 import { hexOf } from './chain.ts'
 import type { OwnedAgent } from './port/activity.ts'
+import type { EventType, HomeEvent } from './port/events.ts'
 import type { ProfileAnswer } from './port/home.ts'
 import {
   type AgentStatus,
@@ -10,14 +11,13 @@ import {
   type Profile,
   reaches,
 } from './port/identity.ts'
-import type { EventType, HomeEvent } from './port/keeping/events.ts'
 import type {
   MemoriesQuery,
   Memory,
   MemorySummary,
   Operation,
   VersionSummary,
-} from './port/keeping/memories.ts'
+} from './port/memories.ts'
 import type { KeptVersion } from './port/transfer.ts'
 
 export interface AgentRow {

@@ -30,7 +30,7 @@ import {
   plan,
   type Remembered,
 } from '../../src/cli/remote/sync/plan.ts'
-import { openFolderState } from '../../src/store/folder-state.ts'
+import { openFolderState } from '../../src/cli/remote/sync/state.ts'
 import { filesIn, freshFolder, removeFolders } from './sync.ts'
 
 afterAll(removeFolders)

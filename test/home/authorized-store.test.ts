@@ -3,10 +3,10 @@ import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { Problem } from '../../src/errors.ts'
 import { authorizedStore } from '../../src/home/authorized-store.ts'
+import type { HomeEvent } from '../../src/store/port/events.ts'
 import type { HomeStore } from '../../src/store/port/home.ts'
 import type { Identity, KeyBounds } from '../../src/store/port/identity.ts'
-import type { HomeEvent } from '../../src/store/port/keeping/events.ts'
-import type { Change } from '../../src/store/port/keeping/memories.ts'
+import type { Change } from '../../src/store/port/memories.ts'
 import { embedded } from '../harness.ts'
 import {
   NOON,

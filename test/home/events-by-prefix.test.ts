@@ -3,9 +3,9 @@ import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { createEventsByPrefix } from '../../src/home/events-by-prefix.ts'
 import { StoreUnavailable } from '../../src/store/port/errors.ts'
+import { type EventStore, ROWS_PER_LOOK } from '../../src/store/port/events.ts'
 import type { HomeStore } from '../../src/store/port/home.ts'
 import type { Identity } from '../../src/store/port/identity.ts'
-import { type EventStore, ROWS_PER_LOOK } from '../../src/store/port/keeping/events.ts'
 import { engines } from '../harness.ts'
 import {
   NOON,

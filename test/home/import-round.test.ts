@@ -7,8 +7,8 @@ import { DOORS, type Identity } from '../../src/store/port/identity.ts'
 import { anyCharacter } from '../any-character.ts'
 import { times } from '../effort.ts'
 import { engines, openService, type TestService } from '../harness.ts'
-import { plainHome } from '../store/keeping/plain-home.ts'
-import { changeOf, erasureOf, type Round, round } from '../store/keeping/steps.ts'
+import { plainHome } from '../store/memories/plain-home.ts'
+import { changeOf, erasureOf, type Round, round } from '../store/memories/steps.ts'
 import { unbounded } from '../unbounded.ts'
 
 const HOMES = times(60)

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { verifyDatabase } from '../../src/store/at-rest.ts'
+import { verifyDatabase } from '../../src/store/maintenance.ts'
 import { processTimers } from '../../src/timers.ts'
 import type { Asked } from '../asked.ts'
 import { timesPromised } from '../effort.ts'

@@ -16,9 +16,9 @@ export const wholeFolders: readonly string[] = [
   'src/json',
   'src/oauth',
   'src/pipeline/guards',
-  'src/store/postgres/keeping',
+  'src/store/postgres/memories',
   'src/store/postgres/transfer',
-  'src/store/sqlite/keeping',
+  'src/store/sqlite/memories',
   'src/store/sqlite/transfer',
 ]
 
@@ -112,41 +112,40 @@ export const groups: Readonly<Record<string, Group>> = {
       'change plan erasure bring batches import lines rollback settle take-back log-entries memory-writes',
     ),
     tests: [
-      ...test('store/keeping', 'plan erasure bring ledger races'),
-      ...test('store', 'keeping-contract import-contract memory-contract contract'),
+      ...test('store/memories', 'plan erasure bring ledger races'),
+      ...test('store', 'changes-contract import-contract memory-contract contract'),
     ],
   },
-  'keeping-embedded': {
+  'memories-embedded': {
     mutate: [
       ...src(
-        'store/sqlite/keeping',
-        'home-log unfinished log versions prune sweep homes states events memories slices',
+        'store/sqlite/memories',
+        'home-log unfinished log versions prune sweep homes states event-reads reads slices',
       ),
     ],
     tests: [
-      ...test('store/keeping', 'sweep ledger races'),
+      ...test('store/memories', 'sweep ledger races'),
       ...test('store', 'import-embedded import-meanwhile batches-contract'),
       ...test(
         'store',
-        'keeping-contract import-contract memory-contract session-contract contract',
+        'changes-contract import-contract memory-contract session-contract contract',
       ),
       ...test('store', 'group-commit totals-contract export-contract'),
     ],
   },
-  'keeping-postgres': {
+  'memories-postgres': {
     mutate: [
       ...src(
-        'store/postgres/keeping',
-        'brought home-log insert-rows load log-rows states transactions unfinished write-memory log versions events prune',
+        'store/postgres/memories',
+        'brought home-log insert-rows load log-rows states transactions unfinished write-memory log versions event-reads reads prune',
       ),
-      ...src('store/postgres', 'keeping/memories'),
     ],
     tests: [
       ...test(
         'store',
-        'keeping-contract import-contract memory-contract session-contract contract',
+        'changes-contract import-contract memory-contract session-contract contract',
       ),
-      ...test('store/keeping', 'races'),
+      ...test('store/memories', 'races'),
       ...test('store', 'commits-contract export-contract'),
       ...test('postgres', 'ledger races batcher round-trips import-nodes'),
     ],
@@ -161,7 +160,7 @@ export const groups: Readonly<Record<string, Group>> = {
     tests: [
       ...test('store', 'group-commit identities refused-writes memory-contract birth-contract'),
       ...test('store', 'contract remembered commits-contract totals-contract session-contract'),
-      ...test('store', 'keys-contract keeping-contract export-contract'),
+      ...test('store', 'keys-contract changes-contract export-contract'),
       ...test('postgres', 'identities races batcher round-trips'),
       ...test('home', 'keys profile'),
     ],

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { together } from '../../src/store/postgres/engine/batcher.ts'
 import type { Connections } from '../../src/store/postgres/engine/connections.ts'
-import { readTogether } from '../../src/store/postgres/keeping/memories.ts'
+import { readTogether } from '../../src/store/postgres/memories/reads.ts'
 import type { StoreFixture } from '../store/fixture.ts'
 import { openBeside } from './opened.ts'
 

@@ -1,6 +1,6 @@
 /** The URL of a database: whatever the driver would ignore or misread is refused. */
 import { expect, test } from 'vitest'
-import { nameOf } from '../../src/store/at-rest.ts'
+import { nameOf } from '../../src/store/maintenance.ts'
 import { StoreRefused } from '../../src/store/port/errors.ts'
 import { hostsOf, locationOf } from '../../src/store/postgres/engine/hosts.ts'
 import { PARAMETERS } from '../../src/store/postgres/engine/parameters.ts'

@@ -4,7 +4,7 @@
  */
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Identity } from '../../src/store/port/identity.ts'
-import type { Change } from '../../src/store/port/keeping/memories.ts'
+import type { Change } from '../../src/store/port/memories.ts'
 import { statement, unprepared } from '../../src/store/postgres/engine/connections.ts'
 import { surplusOf } from '../../src/store/surplus.ts'
 import { NOON, newQuery } from '../store/fixture.ts'

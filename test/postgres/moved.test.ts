@@ -2,7 +2,7 @@
 import { writeFileSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 import { expect, inject, test } from 'vitest'
-import { copyDatabase, verifyDatabase } from '../../src/store/at-rest.ts'
+import { copyDatabase, verifyDatabase } from '../../src/store/maintenance.ts'
 import type { Moved } from '../../src/store/move/digests.ts'
 import { move } from '../../src/store/move/move.ts'
 import { openStore } from '../../src/store/open.ts'

@@ -4,10 +4,10 @@ import { readFileSync } from 'node:fs'
 import pg from 'pg'
 import { afterAll, beforeAll, expect, inject, test, vi } from 'vitest'
 import type { Identity } from '../../src/store/port/identity.ts'
+import { verifyServer } from '../../src/store/postgres/check/verify.ts'
 import { countCallsVerb } from '../../src/store/postgres/count-calls.ts'
 import type { Ask } from '../../src/store/postgres/engine/session.ts'
 import { askTogether } from '../../src/store/postgres/sharded.ts'
-import { verifyServer } from '../../src/store/postgres/verify-server.ts'
 import { processTimers } from '../../src/timers.ts'
 import {
   exported,

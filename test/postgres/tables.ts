@@ -3,9 +3,9 @@ import { expect } from 'vitest'
 import type { HomeBounds } from '../../src/store/port/store.ts'
 import { statement } from '../../src/store/postgres/engine/connections.ts'
 import type { Ask } from '../../src/store/postgres/engine/session.ts'
-import type { StateRow } from '../../src/store/postgres/keeping/states.ts'
+import type { StateRow } from '../../src/store/postgres/memories/states.ts'
 import { surplusOf } from '../../src/store/surplus.ts'
-import type { PlainHome } from '../store/keeping/plain-home.ts'
+import type { PlainHome } from '../store/memories/plain-home.ts'
 
 interface HomeRow {
   memories: number

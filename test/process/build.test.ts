@@ -17,7 +17,7 @@ afterEach(cleanUp)
 const entries = [
   'src/main.ts',
   'src/executable.ts',
-  'src/store/sqlite/rest/backup-thread.ts',
+  'src/store/sqlite/check/backup-thread.ts',
   'src/store/sqlite/engine/writer-thread.ts',
   'src/store/sqlite/search-thread.ts',
   'src/store/postgres/postgres-search-thread.ts',

@@ -4,8 +4,8 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { afterEach, expect, inject, test } from 'vitest'
+import type { Verified } from '../../src/store/port/check.ts'
 import type { Identity } from '../../src/store/port/identity.ts'
-import type { Verified } from '../../src/store/port/rest.ts'
 import {
   birthBody,
   type Engine,

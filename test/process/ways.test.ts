@@ -28,7 +28,7 @@ const notCalled: Readonly<Record<string, readonly string[]>> = {
     'store/port/home.ts',
     'store/memory-writes.ts',
     'store/change.ts',
-    'store/sqlite/keeping/home-log.ts',
+    'store/sqlite/memories/home-log.ts',
   ],
   'A page view': ['web/console/guards.ts'],
   'A gateway post': ['gateway/guards.ts', 'store/sqlite/entries.ts'],

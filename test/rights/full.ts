@@ -1,6 +1,6 @@
 /** An agent that keeps all that it may, and has a memory that it deleted. */
 import { hashToken } from '../../src/pipeline/tokens.ts'
-import type { Change } from '../../src/store/port/keeping/memories.ts'
+import type { Change } from '../../src/store/port/memories.ts'
 import type { Born, TestService } from '../harness.ts'
 import { newWrite } from '../store/fixture.ts'
 

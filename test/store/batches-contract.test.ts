@@ -4,8 +4,8 @@
  */
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { EventType, HomeEvent } from '../../src/store/port/events.ts'
 import type { Identity } from '../../src/store/port/identity.ts'
-import type { EventType, HomeEvent } from '../../src/store/port/keeping/events.ts'
 import type { ImportOrder, KeptVersion } from '../../src/store/port/transfer.ts'
 import { times } from '../effort.ts'
 import { stores } from '../harness.ts'

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Identity } from '../../src/store/port/identity.ts'
-import type { Change } from '../../src/store/port/keeping/memories.ts'
+import type { Change } from '../../src/store/port/memories.ts'
 import type { ImportSource, KeptVersion } from '../../src/store/port/transfer.ts'
 import { stores } from '../harness.ts'
 import { beginning, checkChain, commitment } from './chained.ts'

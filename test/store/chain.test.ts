@@ -9,7 +9,7 @@ import {
   contentOf,
   hashAfter,
 } from '../../src/store/chain.ts'
-import { EVENT_TYPES, type HomeEvent } from '../../src/store/port/keeping/events.ts'
+import { EVENT_TYPES, type HomeEvent } from '../../src/store/port/events.ts'
 import { anyCharacter } from '../any-character.ts'
 import { beginning, canonical, commitment, nextHash, shown } from './chained.ts'
 

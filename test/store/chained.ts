@@ -1,8 +1,8 @@
 /** The chain of a home, computed anew from what the store shows, without the code under test. */
 import { createHash, createHmac } from 'node:crypto'
+import type { HomeEvent } from '../../src/store/port/events.ts'
 import type { Identity } from '../../src/store/port/identity.ts'
-import type { HomeEvent } from '../../src/store/port/keeping/events.ts'
-import type { Memory } from '../../src/store/port/keeping/memories.ts'
+import type { Memory } from '../../src/store/port/memories.ts'
 import type { Store } from '../../src/store/port/store.ts'
 
 /** RFC 8785 of what our events hold: members in the order of their names, at every depth. */

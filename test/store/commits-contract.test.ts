@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Birth } from '../../src/store/port/home.ts'
-import type { Change } from '../../src/store/port/keeping/memories.ts'
+import type { Change } from '../../src/store/port/memories.ts'
 import type { NewSession } from '../../src/store/port/sessions.ts'
 import { stores } from '../harness.ts'
 import {

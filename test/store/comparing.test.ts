@@ -3,7 +3,7 @@ import { setImmediate as turnOfTheLoop } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import { conflictWith } from '../../src/store/answers.ts'
 import { comparing } from '../../src/store/comparing.ts'
-import type { ChangesAnswer, Conflict } from '../../src/store/port/keeping/memories.ts'
+import type { ChangesAnswer, Conflict } from '../../src/store/port/memories.ts'
 
 const stored = { version: 2, updatedAt: 1, text: 't', metadata: '{"a":1,"b":[1.0]}' }
 const spelled = { text: 't', metadata: '{"b":[10e-1],"a":1}' }

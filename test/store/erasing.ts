@@ -6,7 +6,7 @@ import { DatabaseSync } from 'node:sqlite'
 import fc from 'fast-check'
 import { expect } from 'vitest'
 import type { Identity } from '../../src/store/port/identity.ts'
-import type { Erasure } from '../../src/store/port/keeping/memories.ts'
+import type { Erasure } from '../../src/store/port/memories.ts'
 import { embedded } from '../harness.ts'
 import {
   exported,

@@ -1,7 +1,7 @@
 /** Exports of one snapshot, from every engine. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Identity } from '../../src/store/port/identity.ts'
-import type { Memory } from '../../src/store/port/keeping/memories.ts'
+import type { Memory } from '../../src/store/port/memories.ts'
 import { stores } from '../harness.ts'
 import { exported, NOON, openFixture, type StoreFixture } from './fixture.ts'
 

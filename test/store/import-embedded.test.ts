@@ -16,8 +16,8 @@ import {
   type Work,
   watchWrites,
 } from './import-work.ts'
-import { checkHome, sweepFrom, tablesOf } from './keeping/tables.ts'
 import { kept } from './kept.ts'
+import { checkHome, sweepFrom, tablesOf } from './memories/tables.ts'
 
 openDatabase()
 

@@ -13,9 +13,9 @@ import { stores } from '../harness.ts'
 import { unbounded } from '../unbounded.ts'
 import { checkChain } from './chained.ts'
 import { NOON, openFixture, type StoreFixture } from './fixture.ts'
-import { type PlainHome, plainHome } from './keeping/plain-home.ts'
-import { changeOf, erasureOf, KEYS, type Round, round } from './keeping/steps.ts'
 import { kept } from './kept.ts'
+import { type PlainHome, plainHome } from './memories/plain-home.ts'
+import { changeOf, erasureOf, KEYS, type Round, round } from './memories/steps.ts'
 
 const REPLACE: ImportOrder = { onConflict: 'replace', dryRun: false }
 

@@ -1,6 +1,6 @@
 /** Whatever a release wrote, every later one opens and gives back. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { verifyDatabase } from '../../src/store/at-rest.ts'
+import { verifyDatabase } from '../../src/store/maintenance.ts'
 import { processTimers } from '../../src/timers.ts'
 import type { BornAgent, Keeping } from '../fixtures/fill.ts'
 import { released } from '../fixtures/released.ts'

@@ -69,7 +69,7 @@ test('a statement is made while its module loads, where this test finds it', () 
     ].map(([line]) => `${path}: ${line.trim()}`),
   )
   // Called while modules load.
-  expect(made).toEqual(['src/store/postgres/keeping/insert-rows.ts: const sql = statement('])
+  expect(made).toEqual(['src/store/postgres/memories/insert-rows.ts: const sql = statement('])
 })
 
 const VICTIM = `UPDATE homes SET last_event = last_event + 1 WHERE agent_id = $1`

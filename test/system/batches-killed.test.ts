@@ -3,8 +3,8 @@
  * there as a whole or was taken back, and the rollback was finished.
  */
 import { afterEach, expect, test } from 'vitest'
-import { verifyServer } from '../../src/store/postgres/verify-server.ts'
-import { verifyFile } from '../../src/store/sqlite/rest/verify.ts'
+import { verifyServer } from '../../src/store/postgres/check/verify.ts'
+import { verifyFile } from '../../src/store/sqlite/check/verify.ts'
 import { processTimers } from '../../src/timers.ts'
 import { birth, type Tokens, writeMemory } from '../process/calls.ts'
 import { type EngineName, type Keeping, keepings, reaches } from '../process/databases.ts'

@@ -4,8 +4,8 @@
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { engines } from '../harness.ts'
-import { liveThroughAll } from '../store/rest/everything.ts'
-import { type Lived, liveOn, type Row } from '../store/rest/lived.ts'
+import { liveThroughAll } from '../store/check/everything.ts'
+import { type Lived, liveOn, type Row } from '../store/check/lived.ts'
 
 type Value = Row[string]
 

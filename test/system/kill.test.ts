@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { setTimeout } from 'node:timers/promises'
 import { afterEach, expect, test } from 'vitest'
-import { verifyFile } from '../../src/store/sqlite/rest/verify.ts'
+import { verifyFile } from '../../src/store/sqlite/check/verify.ts'
 import type { Change as Asked } from '../asked.ts'
 import { tell } from '../effort.ts'
 import {

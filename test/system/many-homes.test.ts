@@ -5,7 +5,7 @@
  * `KILLS` sets how often something is killed.
  */
 import { afterAll, expect, inject, test } from 'vitest'
-import { verifyDatabase } from '../../src/store/at-rest.ts'
+import { verifyDatabase } from '../../src/store/maintenance.ts'
 import { processTimers } from '../../src/timers.ts'
 import { hunted, tell } from '../effort.ts'
 import { inGroups } from '../harness.ts'

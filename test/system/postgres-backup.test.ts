@@ -5,7 +5,7 @@
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, expect, inject, test } from 'vitest'
-import { verifyDatabase } from '../../src/store/at-rest.ts'
+import { verifyDatabase } from '../../src/store/maintenance.ts'
 import { processTimers } from '../../src/timers.ts'
 import { databaseDirectory } from '../files.ts'
 import {

@@ -1,7 +1,7 @@
 /** The list of an agent's memories: looked through, sorted, filtered, and page by page both ways. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { hashToken } from '../../src/pipeline/tokens.ts'
-import type { Change } from '../../src/store/port/keeping/memories.ts'
+import type { Change } from '../../src/store/port/memories.ts'
 import { embedded, inGroups, memoryPath, openService, type TestService, write } from '../harness.ts'
 import { newWrite } from '../store/fixture.ts'
 import { escaped, fieldsIn, insideOf, linksIn, scriptsIn, textIn } from './markup.ts'

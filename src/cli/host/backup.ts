@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { loadConfig } from '../../config.ts'
-import { copyDatabase, verifyDatabase } from '../../store/at-rest.ts'
+import { copyDatabase, verifyDatabase } from '../../store/maintenance.ts'
 import { processTimers } from '../../timers.ts'
 import type { Given, Report } from '../command.ts'
 import { EXIT } from '../exit-codes.ts'

@@ -1,8 +1,8 @@
 /** `agent-home verify`: verifies a database file, a database of PostgreSQL, or an export with history. */
 import { closeSync, existsSync, openSync, readFileSync, readSync, statSync } from 'node:fs'
 import { type ExportFault, type VerifiedExport, verifyExport } from 'agent-home-client'
-import { nameOf, verifyDatabase } from '../../store/at-rest.ts'
-import type { Verified, Violation } from '../../store/port/rest.ts'
+import { nameOf, verifyDatabase } from '../../store/maintenance.ts'
+import type { Verified, Violation } from '../../store/port/check.ts'
 import { processTimers } from '../../timers.ts'
 import type { Given, Report } from '../command.ts'
 import { EXIT } from '../exit-codes.ts'

@@ -16,7 +16,7 @@ import type {
   MemoryWrite,
   Quota,
   Result,
-} from '../../store/port/keeping/memories.ts'
+} from '../../store/port/memories.ts'
 import { iso } from '../../time.ts'
 import type { Home } from '../home.ts'
 import { KEY_WRITE_ERRORS } from '../key-scope.ts'

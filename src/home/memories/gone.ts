@@ -1,6 +1,6 @@
 /** What became of a memory that is gone, so that a refusal advises only what works. */
 import type { Identity } from '../../store/port/identity.ts'
-import type { ChangeError, Deleted } from '../../store/port/keeping/memories.ts'
+import type { ChangeError, Deleted } from '../../store/port/memories.ts'
 import type { Home } from '../home.ts'
 
 /** As far as the identity may see. */

@@ -6,11 +6,7 @@ import { answerTagged, notModified, tagged } from '../../http/etag.ts'
 import { endpoint } from '../../pipeline/endpoint.ts'
 import { dateTime, queryInteger } from '../../pipeline/schemas.ts'
 import type { Identity } from '../../store/port/identity.ts'
-import type {
-  DeletedQuery,
-  MemoriesQuery,
-  MemorySummary,
-} from '../../store/port/keeping/memories.ts'
+import type { DeletedQuery, MemoriesQuery, MemorySummary } from '../../store/port/memories.ts'
 import { iso } from '../../time.ts'
 import { forAgents } from '../guards.ts'
 import type { Home } from '../home.ts'

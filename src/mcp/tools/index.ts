@@ -2,7 +2,7 @@
 import { deletedView, receiptJson } from '../../home/memories/answers.ts'
 import { carryOut, type MemoryVerb } from '../../home/memories/verb.ts'
 import { verbs } from '../../home/memories/verbs.ts'
-import type { Result } from '../../store/port/keeping/memories.ts'
+import type { Result } from '../../store/port/memories.ts'
 import { listMemories, searchMemories } from './looking.ts'
 import { getContext, memoryHistory, readMemory } from './reading.ts'
 import type { Tool, ToolResult } from './tool.ts'

@@ -4,7 +4,7 @@ import type { summarySchema } from '../../home/memories/answers.ts'
 import { cursors, keyPrefix, pageOf } from '../../home/memories/list.ts'
 import { CURSOR, cursorOf, cursorText, question, searchInTurn } from '../../home/memories/search.ts'
 import { integer } from '../../pipeline/schemas.ts'
-import type { SearchHit } from '../../store/port/keeping/search.ts'
+import type { SearchHit } from '../../store/port/search.ts'
 import { iso } from '../../time.ts'
 import { headline, linesOf, reading, type Tool } from './tool.ts'
 

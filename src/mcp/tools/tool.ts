@@ -2,7 +2,7 @@
 import type { z } from 'zod'
 import type { Home } from '../../home/home.ts'
 import type { Identity } from '../../store/port/identity.ts'
-import type { Memory } from '../../store/port/keeping/memories.ts'
+import type { Memory } from '../../store/port/memories.ts'
 import { iso } from '../../time.ts'
 
 /** The caller, and the arguments as sent. */

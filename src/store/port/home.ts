@@ -1,11 +1,12 @@
 /** The agents' home: births, profiles and identities. */
+
+import type { EventStore } from './events.ts'
 import type { AgentStatus, Identity, Profile } from './identity.ts'
-import type { EventStore } from './keeping/events.ts'
-import type { MemoryStore } from './keeping/memories.ts'
-import type { SearchStore } from './keeping/search.ts'
-import type { VectorStore } from './keeping/vectors.ts'
 import type { KeyStore } from './keys.ts'
+import type { MemoryStore } from './memories.ts'
+import type { SearchStore } from './search.ts'
 import type { TransferStore } from './transfer.ts'
+import type { VectorStore } from './vectors.ts'
 
 export type ProfileAnswer =
   | {

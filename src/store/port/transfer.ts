@@ -1,8 +1,8 @@
 /** Export and import: memories and their history as one stream. */
 
+import type { HomeEvent, Link } from './events.ts'
 import type { Author, Identity, Profile, Refused } from './identity.ts'
-import type { HomeEvent, Link } from './keeping/events.ts'
-import type { Memory, Operation } from './keeping/memories.ts'
+import type { Memory, Operation } from './memories.ts'
 
 /** A version as exported and imported. */
 export interface KeptVersion {

@@ -7,8 +7,8 @@ import { vectorReads } from '../verbs/kept-vectors.ts'
 import { openConnections } from './engine/connections.ts'
 import { hostsOf } from './engine/hosts.ts'
 import { readVerbs } from './engine/run.ts'
-import { eventReader } from './keeping/events.ts'
-import { memoryReads } from './keeping/memories.ts'
+import { eventReader } from './memories/event-reads.ts'
+import { memoryReads } from './memories/reads.ts'
 
 export interface SearchThreadData {
   readonly databaseUrl: string

@@ -4,10 +4,10 @@
  * it cannot read.
  */
 import { createKeyedQueue } from '../../keyed-queue.ts'
+import type { EventStore, HomeEvent } from '../port/events.ts'
 import type { Identity, Refused } from '../port/identity.ts'
-import type { EventStore, HomeEvent } from '../port/keeping/events.ts'
-import type { MemoryStore } from '../port/keeping/memories.ts'
-import type { VectorsPage } from '../port/keeping/vectors.ts'
+import type { MemoryStore } from '../port/memories.ts'
+import type { VectorsPage } from '../port/vectors.ts'
 import { HomeIndex, type IndexedMemory } from './home-index.ts'
 import type { Turn } from './vocabulary.ts'
 

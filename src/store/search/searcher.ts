@@ -1,7 +1,7 @@
 /** Sends searches to their own thread, so that they delay nobody. */
 import type { Timers } from '../../timers.ts'
 import { StoreUnavailable } from '../port/errors.ts'
-import type { SearchAnswer, SearchStore } from '../port/keeping/search.ts'
+import type { SearchAnswer, SearchStore } from '../port/search.ts'
 import { keepThread, type ThreadFile } from '../thread.ts'
 import type { SearchMessage, SearchReply } from './answering.ts'
 

@@ -1,5 +1,5 @@
 /** Vectors are compared one by one: ten million numbers in ten milliseconds. */
-import type { Meant } from '../port/keeping/search.ts'
+import type { Meant } from '../port/search.ts'
 import type { Doc, HomeIndex } from './home-index.ts'
 import type { Turn } from './vocabulary.ts'
 

@@ -1,5 +1,5 @@
 /** The vectors of a home's index, in memory. */
-import type { VectorOf } from '../port/keeping/vectors.ts'
+import type { VectorOf } from '../port/vectors.ts'
 
 interface Stored extends VectorOf {
   readonly model: string

@@ -8,8 +8,8 @@ import { agentErasure } from '../verbs/agents.ts'
 import { prepare } from './engine/connection.ts'
 import { prepareVerbs } from './engine/run.ts'
 import type { Tally } from './engine/totals.ts'
-import { prepareHomes } from './keeping/homes.ts'
-import { prepareFile } from './keeping/log.ts'
+import { prepareHomes } from './memories/homes.ts'
+import { prepareFile } from './memories/log.ts'
 
 /** Rows per slice; more would delay others. */
 const AT_ONCE = 128

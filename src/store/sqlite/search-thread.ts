@@ -5,9 +5,9 @@ import { vectorReads } from '../verbs/kept-vectors.ts'
 import { mapped, openReader, translate } from './engine/connection.ts'
 import { prepareVerbs } from './engine/run.ts'
 import { prepareIdentify } from './identities.ts'
-import { prepareEvents } from './keeping/events.ts'
-import { prepareReadMemory } from './keeping/memories.ts'
-import { prepareSlices } from './keeping/slices.ts'
+import { prepareEvents } from './memories/event-reads.ts'
+import { prepareReadMemory } from './memories/reads.ts'
+import { prepareSlices } from './memories/slices.ts'
 
 export interface SearchThreadData {
   readonly path: string

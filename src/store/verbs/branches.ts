@@ -1,6 +1,6 @@
 /** The keys of a home as a tree, whose branches are parted by dots. */
 import type { Identity } from '../port/identity.ts'
-import type { Branch, BranchesAnswer, BranchesQuery } from '../port/keeping/memories.ts'
+import type { Branch, BranchesAnswer, BranchesQuery } from '../port/memories.ts'
 import { endOf } from '../rows.ts'
 import { refuse } from './controls.ts'
 import { ask, statement, type Verb } from './verb.ts'

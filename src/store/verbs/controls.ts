@@ -4,9 +4,9 @@
  * so that they cannot deadlock.
  */
 import { authorOf, refusalOf } from '../answers.ts'
+import type { EventType } from '../port/events.ts'
 import type { ProfileAnswer, ProfileChange } from '../port/home.ts'
 import type { AgentStatus, Author, Identity, Refused, TokenKind } from '../port/identity.ts'
-import type { EventType } from '../port/keeping/events.ts'
 import { type AgentRow, profileAnswer } from '../rows.ts'
 import { ask, statement, type Verb } from './verb.ts'
 

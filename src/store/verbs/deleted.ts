@@ -1,6 +1,6 @@
 /** What was deleted and can be restored. */
 import { type Identity, reaches } from '../port/identity.ts'
-import type { DeletedAnswer, DeletedMemory, DeletedQuery } from '../port/keeping/memories.ts'
+import type { DeletedAnswer, DeletedMemory, DeletedQuery } from '../port/memories.ts'
 import { authorIn, endOf } from '../rows.ts'
 import { refuse } from './controls.ts'
 import { ask, statement, type Verb } from './verb.ts'

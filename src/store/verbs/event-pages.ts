@@ -1,13 +1,13 @@
 /** Pages of the log, in either order and filtered. */
 import { hexOf } from '../chain.ts'
-import type { Identity } from '../port/identity.ts'
 import {
   type EventsPage,
   type EventsQuery,
   type HeadAnswer,
   type HomeEvent,
   ROWS_PER_LOOK,
-} from '../port/keeping/events.ts'
+} from '../port/events.ts'
+import type { Identity } from '../port/identity.ts'
 import { type EventRow, endOf, eventOf } from '../rows.ts'
 import { refuse } from './controls.ts'
 import { ask, type Statement, statement, type Verb } from './verb.ts'

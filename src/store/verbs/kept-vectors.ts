@@ -1,11 +1,6 @@
 /** Vectors of current texts: stored, kept with their texts, and read for the index. */
 import type { Identity, Refused } from '../port/identity.ts'
-import type {
-  StoreVectorsAnswer,
-  TextFate,
-  VectorOf,
-  VectorsPage,
-} from '../port/keeping/vectors.ts'
+import type { StoreVectorsAnswer, TextFate, VectorOf, VectorsPage } from '../port/vectors.ts'
 import { endOf } from '../rows.ts'
 import { refuse } from './controls.ts'
 import { ask, statement, type Verb } from './verb.ts'

@@ -1,6 +1,6 @@
 /** Memories that only the operator changes. */
 import type { Identity } from '../port/identity.ts'
-import type { ProtectAnswer } from '../port/keeping/memories.ts'
+import type { ProtectAnswer } from '../port/memories.ts'
 import { doneBy, type LogEvent, takeControl } from './controls.ts'
 import { ask, statement, type Verb } from './verb.ts'
 

@@ -1,6 +1,6 @@
 /** The states that memories had before something changed them. */
-import type { EventType } from '../port/keeping/events.ts'
-import type { Memory } from '../port/keeping/memories.ts'
+import type { EventType } from '../port/events.ts'
+import type { Memory } from '../port/memories.ts'
 import { ask, type Statement, statement, type Verb } from './verb.ts'
 
 /** Numbers below zero that each import before schema 27 had for the versions that it brought. */

@@ -1,7 +1,7 @@
 /** Reads of retained versions, and how many texts were erased. */
 import { refusalOf } from '../answers.ts'
 import { type AgentStatus, type Identity, reaches, type TokenKind } from '../port/identity.ts'
-import type { VersionAnswer, VersionsAnswer } from '../port/keeping/memories.ts'
+import type { VersionAnswer, VersionsAnswer } from '../port/memories.ts'
 import type { ErasuresAnswer } from '../port/transfer.ts'
 import { saltIn, type VersionRow, versionPage } from '../rows.ts'
 import { ask, type Statement, statement, type Verb } from './verb.ts'

@@ -24,8 +24,8 @@ import { hidden, input, refusalNote, select, type Typed } from '../layout/fields
 import { type Html, showPage } from '../layout/page.ts'
 import { proof, recentSignIn } from './account/recent-sign-in.ts'
 import { DAY_MS } from './agent/filters.ts'
-import { takeTurn, turnField } from './agent/keys.ts'
 import { showFault } from './authorize.ts'
+import { takeTurn, turnField } from './form-once.ts'
 import { formForSignedIn, forSignedIn, withInput } from './guards.ts'
 import type { Visit, Workspace } from './workspace.ts'
 

@@ -1,6 +1,6 @@
 /** Searches over a store's own verbs, in this thread. */
 import type { Identity } from '../../../src/store/port/identity.ts'
-import type { SearchQuery } from '../../../src/store/port/keeping/search.ts'
+import type { SearchQuery } from '../../../src/store/port/search.ts'
 import type { Store } from '../../../src/store/port/store.ts'
 import { searchWith } from '../../../src/store/search/answering.ts'
 import { Indexes, type SearchSource } from '../../../src/store/search/indexes.ts'

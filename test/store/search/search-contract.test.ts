@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Identity } from '../../../src/store/port/identity.ts'
-import type { SearchCursor, SearchQuery } from '../../../src/store/port/keeping/search.ts'
+import type { SearchCursor, SearchQuery } from '../../../src/store/port/search.ts'
 import { stores } from '../../harness.ts'
 import { NOON, newWrite, openFixture, type StoreFixture } from '../fixture.ts'
 

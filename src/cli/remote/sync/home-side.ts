@@ -11,9 +11,9 @@ import {
   type OperationConflict,
   OutcomeUnknown,
 } from 'agent-home-client'
-import type { Change } from '../../../store/folder-state.ts'
 import type { Paths } from './paths.ts'
 import type { Action, Memories, Remembered, State } from './plan.ts'
+import type { Change } from './state.ts'
 
 /** The home keeps no empty text. The mark is that of the memory tool's adapter. */
 const EMPTY = '\n'

@@ -1,6 +1,5 @@
 /** One look at both sides, and what follows from it; again, until nothing is left to do. */
 import { type AgentHome, HomeError } from 'agent-home-client'
-import type { Change, FolderState, Kept } from '../../../store/folder-state.ts'
 import { EXIT } from '../../exit-codes.ts'
 import { Failure } from '../../failure.ts'
 import { isOneOf, lacksRoom, reasonOf } from './file.ts'
@@ -18,6 +17,7 @@ import {
 } from './home-side.ts'
 import { type Paths, THEIRS } from './paths.ts'
 import { type Action, isTurnedBack, lossesIn, plan, type Remembered } from './plan.ts'
+import type { Change, FolderState, Kept } from './state.ts'
 
 /** Something that was done, or cannot be. */
 export interface Told {

@@ -1,7 +1,6 @@
 /** `agent-home sync`: keeps a directory and a home the same, once or until it is stopped. */
 import { join, resolve } from 'node:path'
 import { type AgentHome, HomeError, type Link } from 'agent-home-client'
-import { type FolderState, FolderStateError, openFolderState } from '../../../store/folder-state.ts'
 import { processTimers } from '../../../timers.ts'
 import type { Given, Report } from '../../command.ts'
 import { EXIT } from '../../exit-codes.ts'
@@ -14,6 +13,7 @@ import { Unfit } from './file.ts'
 import { Folder, OWN } from './folder.ts'
 import { pathsUnder } from './paths.ts'
 import { type Round, Rounds, type Told } from './rounds.ts'
+import { type FolderState, FolderStateError, openFolderState } from './state.ts'
 import { keepWatching, untilQuiet } from './watching.ts'
 
 const KEY_PART = /^[\w.-]{0,90}$/

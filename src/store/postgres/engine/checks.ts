@@ -1,6 +1,7 @@
 /** Checks of a PostgreSQL server: at the start, and with its database by `agent-home doctor`. */
+
+import type { Examined, Finding } from '../../port/check.ts'
 import { StoreRefused, StoreUnavailable } from '../../port/errors.ts'
-import type { Examined, Finding } from '../../port/rest.ts'
 import { schemaFinding, schemaOf, type Versions } from '../../schema.ts'
 import { openConnections, statement, unprepared } from './connections.ts'
 import { isOfServer } from './faults.ts'

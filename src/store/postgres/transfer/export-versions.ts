@@ -3,7 +3,7 @@ import type { KeptVersion } from '../../port/transfer.ts'
 import { endOf, type KeptRow, keptVersionOf } from '../../rows.ts'
 import { statement } from '../engine/connections.ts'
 import type { Ask } from '../engine/session.ts'
-import { boundOf, chainOf, rowAt } from '../keeping/log.ts'
+import { boundOf, chainOf, rowAt } from '../memories/log.ts'
 
 /** The agent and the range of keys. */
 export interface Wanted {

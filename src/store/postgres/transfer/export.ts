@@ -1,17 +1,17 @@
 /** A consistent export: one read-only snapshot on its own connection, read in pages. */
 
 import { StoreUnavailable } from '../../port/errors.ts'
+import type { EventsAnswer, HomeEvent } from '../../port/events.ts'
 import type { Identity } from '../../port/identity.ts'
-import type { EventsAnswer, HomeEvent } from '../../port/keeping/events.ts'
-import type { Memory } from '../../port/keeping/memories.ts'
+import type { Memory } from '../../port/memories.ts'
 import type { ExportAnswer } from '../../port/transfer.ts'
 import { type AgentRow, endOf, type MemoryRow, memoryOf, profileOf } from '../../rows.ts'
 import { type Connections, statement } from '../engine/connections.ts'
 import { translate } from '../engine/faults.ts'
 import type { Ask, Session } from '../engine/session.ts'
 import { type AdmittedRow, refusedBy } from '../identities.ts'
-import { eventReader } from '../keeping/events.ts'
-import { CURRENT } from '../keeping/log.ts'
+import { eventReader } from '../memories/event-reads.ts'
+import { CURRENT } from '../memories/log.ts'
 import { versionPages, type Wanted } from './export-versions.ts'
 
 /** At 20 KB each, a page is at most 160 KB. */

@@ -12,15 +12,15 @@ import type {
   MemoryStore,
   MemoryWrite,
   WriteAnswer,
-} from '../../port/keeping/memories.ts'
+} from '../../port/memories.ts'
 import type { StoreBounds } from '../../port/store.ts'
 import { mapVerbs } from '../../verbs/verb.ts'
 import { otherWrites, tokenWrites } from '../../verbs/verbs.ts'
 import { prepareGatewayWrites } from '../entries.ts'
 import { prepareEraseAgent, prepareEraseRest } from '../erase-agent.ts'
 import { prepareIdentify, rememberIdentities } from '../identities.ts'
-import { prepareHomeLog, preparePruneHome } from '../keeping/home-log.ts'
-import { prepareSweep } from '../keeping/sweep.ts'
+import { prepareHomeLog, preparePruneHome } from '../memories/home-log.ts'
+import { prepareSweep } from '../memories/sweep.ts'
 import { prepare, type StorageFault } from './connection.ts'
 import { prepareVerbs } from './run.ts'
 import { prepareTotals, type Tally } from './totals.ts'

@@ -3,7 +3,7 @@ import type { DatabaseSync } from 'node:sqlite'
 import type { KeptVersion } from '../../port/transfer.ts'
 import { endOf, keptVersionOf } from '../../rows.ts'
 import { prepare } from '../engine/connection.ts'
-import { prepareChain, prepareContent } from '../keeping/versions.ts'
+import { prepareChain, prepareContent } from '../memories/versions.ts'
 
 interface KeptMemory {
   key: string

@@ -9,14 +9,14 @@ import { endpoint } from '../../../pipeline/endpoint.ts'
 import { spendAfter } from '../../../pipeline/guards/budget.ts'
 import { queryInteger } from '../../../pipeline/schemas.ts'
 import { findSession } from '../../../pipeline/sessions.ts'
-import type { HomeStore } from '../../../store/port/home.ts'
-import type { Identity } from '../../../store/port/identity.ts'
 import {
   EVENT_TYPES,
   type HomeEvent,
   type Link,
   ROWS_PER_LOOK,
-} from '../../../store/port/keeping/events.ts'
+} from '../../../store/port/events.ts'
+import type { HomeStore } from '../../../store/port/home.ts'
+import type { Identity } from '../../../store/port/identity.ts'
 import { type Html, nothing } from '../../layout/page.ts'
 import { note, pages } from '../../layout/parts.ts'
 import { type Clock, number, onDay, plural } from '../../layout/words.ts'

@@ -19,10 +19,11 @@ import { when } from '../../layout/words.ts'
 import { proof, recentSignIn } from '../account/recent-sign-in.ts'
 import { type AgentPage, showAgentPage, tabPath } from '../agent-page.ts'
 import { agentPage } from '../endpoints.ts'
+import { takeTurn, turnField } from '../form-once.ts'
 import { costs, formForOwner, forOwner, ofAgent, withInput } from '../guards.ts'
 import type { AgentVisit, Workspace } from '../workspace.ts'
 import { type Client, clients, type Place, type Step } from './clients.ts'
-import { keyFields, keyRequestOf, takeTurn, turnField } from './keys.ts'
+import { keyFields, keyRequestOf } from './keys.ts'
 
 /** In the place of a key that was shown before, or is still to be made. */
 const NO_KEY = 'aha_…'

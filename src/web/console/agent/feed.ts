@@ -1,8 +1,8 @@
 /** The events of a home as people read them: what, who and when, newest first, alike ones in one row. */
 import { html } from 'hono/html'
 import { refusal } from '../../../home/refusal.ts'
+import type { EventsQuery, EventType, HomeEvent } from '../../../store/port/events.ts'
 import type { Author, Identity } from '../../../store/port/identity.ts'
-import type { EventsQuery, EventType, HomeEvent } from '../../../store/port/keeping/events.ts'
 import { type Html, nothing } from '../../layout/page.ts'
 import { memoryPath, rollbackPath } from '../../layout/paths.ts'
 import { number, plural } from '../../layout/words.ts'

@@ -1,16 +1,13 @@
 /** /console/agents/<id>/keys: the named keys, and the replacement of tokens that others may know. */
 import { html } from 'hono/html'
 import { z } from 'zod'
-import { problem } from '../../../errors.ts'
-import { isOwnKey, newKey } from '../../../home/birth-key.ts'
 import { dropKey, findKeys, keyRequest, makeKey, rotateAgentKey } from '../../../home/keys.ts'
 import { replaceOperatorToken } from '../../../home/operator-key.ts'
 import { type Answer, redirect } from '../../../http/call.ts'
 import type { Fields } from '../../../http/form.ts'
-import type { Sent } from '../../../pipeline/guards/form.ts'
-import { findSession } from '../../../pipeline/sessions.ts'
 import { validateBody } from '../../../pipeline/validate.ts'
 import type { NamedKey } from '../../../store/port/keys.ts'
+import { type Credential, credentials } from '../../layout/credential.ts'
 import {
   checkbox,
   fieldProblem,
@@ -28,48 +25,9 @@ import { plural, when } from '../../layout/words.ts'
 import { proof } from '../account/recent-sign-in.ts'
 import { type AgentPage, findAgent, showAgentPage, tabPath } from '../agent-page.ts'
 import { agentForm, agentPage } from '../endpoints.ts'
+import { formKey, takeTurn, turnField } from '../form-once.ts'
 import { withInput } from '../guards.ts'
-import type { AgentVisit, Visit, Workspace } from '../workspace.ts'
-
-export interface Credential {
-  readonly name: string
-  readonly label: string
-  readonly value: string
-  readonly meaning: string
-}
-
-const credential = ({ name, label, value, meaning }: Credential): Html => html`<div class="token">
-<label for="${name}">${label}</label>
-<p class="hint" id="${name}-hint">${meaning}</p>
-<div class="copy">
-<input id="${name}" class="code" readonly value="${value}" autocomplete="off" spellcheck="false" aria-describedby="${name}-hint">
-<button type="button" class="quiet" data-copies="${name}" hidden>Copy<span class="away"> ${label}</span></button>
-</div>
-</div>`
-
-export const credentials = (all: readonly Credential[]): Html => html`
-<div class="note warn" role="status"><p><strong>Copy now.</strong> What is below is shown only here and only once: the service does not keep it.</p></div>
-${all.map(credential)}`
-
-/** The key of a form, or a new one, so that a form takes effect once even if it is sent twice. */
-export const formKey = (key: string | undefined, { random }: Workspace): string =>
-  isOwnKey(key ?? '') ? (key ?? '') : newKey(random)
-
-/** The current turn of the session: forms that were sent since then have taken turns. */
-export async function turnField({ call, session }: Visit, workspace: Workspace): Promise<Html> {
-  const { turn } = (await findSession(call, workspace)) ?? session
-  return hidden('turn', turn)
-}
-
-/** Called just before the form takes effect. Throws `form_sent_before`. */
-export async function takeTurn(
-  { session, sent }: Visit & Sent,
-  { sessions }: Workspace,
-): Promise<void> {
-  const { turn = '' } = sent
-  const isTaken = /^\d{1,15}$/.test(turn) && (await sessions.takeTurn(session.id, Number(turn)))
-  if (!isTaken) throw problem('form_sent_before')
-}
+import type { AgentVisit, Workspace } from '../workspace.ts'
 
 const endWith = (keys: readonly NamedKey[]): Html =>
   keys.length > 0

@@ -1,7 +1,7 @@
 /** What was done with many memories: in words, in an address, and with an Undo of any number. */
 import { hash } from 'node:crypto'
 import { html } from 'hono/html'
-import type { EventType } from '../../../store/port/keeping/events.ts'
+import type { EventType } from '../../../store/port/events.ts'
 import { hidden } from '../../layout/fields.ts'
 import { sentenceFor } from '../../layout/for-people.ts'
 import { type Html, nothing } from '../../layout/page.ts'

@@ -4,8 +4,8 @@ import { CURSOR, cursorOf, cursorText, searchInTurn } from '../../../home/memori
 import { refusal } from '../../../home/refusal.ts'
 import { clientOf } from '../../../pipeline/failures.ts'
 import type { Identity } from '../../../store/port/identity.ts'
-import type { MemorySummary } from '../../../store/port/keeping/memories.ts'
-import type { SearchHit } from '../../../store/port/keeping/search.ts'
+import type { MemorySummary } from '../../../store/port/memories.ts'
+import type { SearchHit } from '../../../store/port/search.ts'
 import type { AgentVisit, Workspace } from '../workspace.ts'
 import type { Listing } from './listing.ts'
 

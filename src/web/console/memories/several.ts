@@ -4,7 +4,7 @@ import { measured } from '../../../home/memories/content.ts'
 import { refusal } from '../../../home/refusal.ts'
 import { membersOf } from '../../../json/members.ts'
 import type { Identity } from '../../../store/port/identity.ts'
-import type { Change, Memory, Result } from '../../../store/port/keeping/memories.ts'
+import type { Change, Memory, Result } from '../../../store/port/memories.ts'
 import type { Workspace } from '../workspace.ts'
 import type { Verb } from './action.ts'
 import {

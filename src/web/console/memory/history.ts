@@ -1,6 +1,6 @@
 /** The versions of a memory and their authors, with links to read, compare and restore each. */
 import { html } from 'hono/html'
-import type { VersionSummary } from '../../../store/port/keeping/memories.ts'
+import type { VersionSummary } from '../../../store/port/memories.ts'
 import { hidden } from '../../layout/fields.ts'
 import { type Html, nothing } from '../../layout/page.ts'
 import { pages } from '../../layout/parts.ts'

@@ -4,7 +4,7 @@ import { findMemory, findVersion } from '../../../home/memories/memory.ts'
 import { findVersions } from '../../../home/memories/versions.ts'
 import { refusal } from '../../../home/refusal.ts'
 import type { Identity } from '../../../store/port/identity.ts'
-import type { Memory, VersionSummary } from '../../../store/port/keeping/memories.ts'
+import type { Memory, VersionSummary } from '../../../store/port/memories.ts'
 import type { Workspace } from '../workspace.ts'
 import { unlessGone } from './gone.ts'
 

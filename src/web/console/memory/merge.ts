@@ -16,7 +16,7 @@ import {
   withLineFeeds,
 } from '../../../merge-lines.ts'
 import type { Identity } from '../../../store/port/identity.ts'
-import type { Memory } from '../../../store/port/keeping/memories.ts'
+import type { Memory } from '../../../store/port/memories.ts'
 import type { Workspace } from '../workspace.ts'
 import { type Content, sameMember } from './changes.ts'
 import { faultInJson } from './editor.ts'

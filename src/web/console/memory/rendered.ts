@@ -2,7 +2,7 @@
 import { html, raw } from 'hono/html'
 import { indented } from '../../../json/indent.ts'
 import { membersOf } from '../../../json/members.ts'
-import type { Memory } from '../../../store/port/keeping/memories.ts'
+import type { Memory } from '../../../store/port/memories.ts'
 import { type Html, nothing } from '../../layout/page.ts'
 import { asWritten } from '../../layout/parts.ts'
 import { size } from '../../layout/words.ts'
