@@ -1,7 +1,12 @@
 /** Whom a token speaks for is remembered for five seconds, for so many tokens, and as a hint only. */
 import { expect, test } from 'vitest'
 import type { Identity } from '../../src/store/port/identity.ts'
-import { identityVerbs, rememberIdentities } from '../../src/store/postgres/identities.ts'
+import {
+  forgetting,
+  identifyVerb,
+  noticing,
+  rememberIdentities,
+} from '../../src/store/postgres/identities.ts'
 
 const identityOf = (tokenHash: string, changes: Partial<Identity> = {}): Identity => ({
   agentId: 'atlas',
@@ -63,33 +68,48 @@ test('a token is forgotten alone, and an agent with all of its tokens', () => {
   expect(found()).toEqual(['c'])
 })
 
-const asking = async () => []
+const answering = (outcome: string) => ({ ask: async (_: Identity) => ({ outcome }) })
 
 test.each(['revoked', 'paused'])('a token that was refused as %s is forgotten', async (outcome) => {
   const { known } = timed()
-  const { checked, forgetting } = identityVerbs(asking, known, false)
-  known.remember(identityOf('a'))
-  known.remember(identityOf('b'))
-  await checked(identityOf('a'), Promise.resolve({ outcome }))
+  const { ask } = noticing(known, answering(outcome))
+  for (const token of ['a', 'b']) known.remember(identityOf(token))
+  await ask(identityOf('a'))
   expect([known.find('a'), known.find('b')]).toEqual([undefined, identityOf('b')])
-  await forgetting(identityOf('c', { agentId: 'echo' }), Promise.resolve({ outcome }))
-  expect(known.find('b')).toEqual(identityOf('b'))
 })
 
 test('a token that was let in stays known, until what it may do is changed', async () => {
   const { known } = timed()
-  const { checked, forgetting } = identityVerbs(asking, known, false)
   known.remember(identityOf('a'))
-  const answer = Promise.resolve({ outcome: 'profile' })
-  expect(await checked(identityOf('a'), answer)).toEqual({ outcome: 'profile' })
+  expect(await noticing(known, answering('profile')).ask(identityOf('a'))).toEqual({
+    outcome: 'profile',
+  })
   expect(known.find('a')).toEqual(identityOf('a'))
-  expect(await forgetting(identityOf('b'), answer)).toEqual({ outcome: 'profile' })
+  const { ask } = forgetting(known, answering('profile'))
+  await ask(identityOf('c', { agentId: 'echo' }))
+  expect(known.find('a')).toEqual(identityOf('a'))
+  expect(await ask(identityOf('b'))).toEqual({ outcome: 'profile' })
   expect(known.find('a')).toBeUndefined()
 })
 
+test.each([
+  ['an id', 'atlas'],
+  ['a grant', { agentId: 'atlas', keyId: 'k' }],
+  ['what a grant is given', { grant: { agentId: 'atlas', keyId: 'k' } }],
+])(
+  'the tokens of an agent that is named by %s are forgotten, also if it fails',
+  async (_, owned) => {
+    const { known } = timed()
+    known.remember(identityOf('a'))
+    const failing = { ask: async (_: unknown) => Promise.reject(new Error('lost')) }
+    await expect(forgetting(known, failing).ask(owned)).rejects.toThrow('lost')
+    expect(known.find('a')).toBeUndefined()
+  },
+)
+
 test('an unknown token is asked for each time', async () => {
   const { known } = timed()
-  const { identify } = identityVerbs(asking, known, false)
+  const identify = identifyVerb(async () => [], known, false)
   expect(await identify('nobody')).toBeUndefined()
   expect(known.find('nobody')).toBeUndefined()
 })

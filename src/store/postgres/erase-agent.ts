@@ -64,14 +64,19 @@ export async function eraseLeft(connections: Connections, committed: () => void)
 
 /** `gone`: called when its tokens are invalid. */
 export const eraseAgentVerb =
-  (connections: Connections, committed: () => void, forgetTokens: typeof enterTokens) =>
-  async (identity: Identity, gone: () => void) => {
+  (
+    connections: Connections,
+    committed: () => void,
+    forgetTokens: typeof enterTokens,
+    gone: (agentId: string) => void,
+  ) =>
+  async (identity: Identity) => {
     const { transact, alone } = connections
     const answer = await transact(async (ask) => {
       const erased = await run(ask, agentErasure.eraseAgent(identity))
       await forgetTokens(ask, identity)
       return erased
-    }).finally(gone)
+    }).finally(() => gone(identity.agentId))
     if (answer.outcome === 'revoked') return answer
     committed()
     await eraseRest(connections, identity.agentId, committed)

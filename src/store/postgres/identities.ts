@@ -5,9 +5,11 @@
 import { LRUCache } from 'lru-cache'
 import { refusalOf } from '../answers.ts'
 import { CREDENTIAL, type CredentialRow, identityOf } from '../credentials.ts'
+import type { HomeStore } from '../port/home.ts'
 import type { AgentStatus, Identity, Refused, TokenKind } from '../port/identity.ts'
+import { mapVerbs } from '../verbs/verb.ts'
 import type { Ask } from './engine/session.ts'
-import { byToken, findByToken } from './sharded.ts'
+import { byToken, findByToken, ownerOf } from './sharded.ts'
 
 const identity = byToken<CredentialRow>(
   `SELECT ${CREDENTIAL} FROM credentials WHERE token_hash = $1`,
@@ -63,7 +65,11 @@ export function rememberIdentities(stopwatch: () => number): Identities {
   }
 }
 
-export function identityVerbs(read: Ask, known: Identities, sharded: boolean) {
+export function identifyVerb(
+  read: Ask,
+  known: Identities,
+  sharded: boolean,
+): HomeStore['identify'] {
   const find = findByToken(read, sharded, identity)
 
   async function lookUp(tokenHash: string): Promise<Identity | undefined> {
@@ -74,34 +80,26 @@ export function identityVerbs(read: Ask, known: Identities, sharded: boolean) {
     return found
   }
 
-  /** A refusal means that the cached identity is out of date. */
-  async function checked<T extends { outcome: string }>(
-    { tokenHash }: Identity,
-    work: Promise<T>,
-  ): Promise<T> {
-    const answer = await work
-    if (answer.outcome === 'revoked' || answer.outcome === 'paused') known.forget(tokenHash)
-    return answer
-  }
-
-  return {
-    identify: (tokenHash: string) => known.find(tokenHash) ?? lookUp(tokenHash),
-    checked,
-    /** A verb whose refusals are noticed. */
-    noting:
-      <Args extends readonly unknown[], T extends { outcome: string }>(
-        verb: (identity: Identity, ...args: Args) => Promise<T>,
-      ) =>
-      (identity: Identity, ...args: Args): Promise<T> =>
-        checked(identity, verb(identity, ...args)),
-    /** For verbs that change what the agent's tokens may do. */
-    async forgetting<T extends { outcome: string }>(
-      identity: Identity,
-      work: Promise<T>,
-    ): Promise<T> {
-      const answer = await checked(identity, work)
-      known.forgetAgent(identity.agentId)
-      return answer
-    },
-  }
+  return (tokenHash) => known.find(tokenHash) ?? lookUp(tokenHash)
 }
+
+type Verbs = Readonly<Record<string, (...args: never) => Promise<unknown>>>
+
+const isRefused = (answer: unknown): boolean => {
+  const { outcome } = (answer ?? {}) as { readonly outcome?: string }
+  return outcome === 'revoked' || outcome === 'paused'
+}
+
+/** Verbs whose refusals show that what is remembered of a token is out of date. */
+export const noticing = <V extends Verbs>(known: Identities, verbs: V): V =>
+  mapVerbs(verbs, async (verb, args: readonly [Identity]) => {
+    const answer = await verb(...(args as never))
+    if (isRefused(answer)) known.forget(args[0].tokenHash)
+    return answer
+  }) as V
+
+/** Verbs that change what the tokens of an agent may do. */
+export const forgetting = <V extends Verbs>(known: Identities, verbs: V): V =>
+  mapVerbs(verbs, (verb, args) =>
+    verb(...args).finally(() => known.forgetAgent(ownerOf(args[0]))),
+  ) as V

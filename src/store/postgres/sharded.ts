@@ -62,7 +62,7 @@ const enter = statement(`
 /** Whose tokens a verb may change, by its first argument. */
 type Owned = string | Pick<Identity, 'agentId'> | Grant | NewAccess
 
-function ownerOf(owned: Owned): string {
+export function ownerOf(owned: Owned): string {
   if (typeof owned === 'string') return owned
   return 'grant' in owned ? owned.grant.agentId : owned.agentId
 }

@@ -7,18 +7,15 @@ import { eventWrites, logEvents } from '../memory-writes.ts'
 import type { EventStore } from '../port/events.ts'
 import type { HomeStore } from '../port/home.ts'
 import type { HostStore } from '../port/host.ts'
-import type { Identity } from '../port/identity.ts'
 import type { Replacement } from '../port/keys.ts'
-import type { MemoryStore } from '../port/memories.ts'
-import type { OAuthStore } from '../port/oauth.ts'
 import type { HomeBounds, Progress, Store, StoreOptions, Totals } from '../port/store.ts'
 import { rollBackVerb } from '../rollback.ts'
 import { type Searcher, startSearcher } from '../search/searcher.ts'
 import { settling, unsettled } from '../settle.ts'
 import { agentWrites } from '../verbs/agents.ts'
 import type { LogEvent } from '../verbs/controls.ts'
+import { erasing } from '../verbs/erasing.ts'
 import { REPLACEMENT_BY_TOKEN } from '../verbs/keys.ts'
-import type { Asked } from '../verbs/verb.ts'
 import { allReads, otherWrites, tokenWrites } from '../verbs/verbs.ts'
 import { countCallsVerb } from './count-calls.ts'
 import { explaining } from './engine/checks.ts'
@@ -29,7 +26,7 @@ import { permitVerbs } from './engine/permits.ts'
 import { readVerbs, writeVerbs } from './engine/run.ts'
 import { gatewayVerbs } from './entries.ts'
 import { eraseAgentVerb, eraseLeft } from './erase-agent.ts'
-import { type Identities, identityVerbs, rememberIdentities } from './identities.ts'
+import { forgetting, identifyVerb, noticing, rememberIdentities } from './identities.ts'
 import { eventReader, newsVerbs } from './memories/event-reads.ts'
 import { homeLog } from './memories/home-log.ts'
 import { memoryReads } from './memories/reads.ts'
@@ -39,7 +36,7 @@ import { logStatements } from './memories/versions.ts'
 import { lockedWriteVerb, writeVerb } from './memories/write-memory.ts'
 import { prepareServer, watchSchema } from './schema/migrations.ts'
 import { byToken, enterTokens, findByToken, isSharded } from './sharded.ts'
-import { openExport } from './transfer/export.ts'
+import { exportVerb } from './transfer/export.ts'
 
 const removeEntry = statement<{ id: string }>(`
   WITH removed AS (
@@ -99,54 +96,71 @@ export async function openPostgres(
   const { warnings, isNew } = await explaining(databaseUrl, () =>
     prepareServer(hosts, timers, progress),
   )
-  const { pools, committed, commits } = openPools(hosts, timers)
-  const { hot, exports, slices, gateway } = pools
+  const opened = openPools(hosts, timers)
+  const { hot, gateway } = opened.pools
   const sharded = await isSharded(hot.read)
-  const entering = sharded ? enterTokens : async () => {}
-  const reading = readVerbs(hot, allReads(logStatements, options.home.versions))
-  const logEvent = logEvents(homeLog(options.home))
-  const writing = writeVerbs(hot, tokenWrites(logEvent), entering)
-  const known = rememberIdentities(timers.stopwatch)
-  const searcher = searcherOf(databaseUrl, options, sharded)
   const schema = watchSchema(hot.read, timers)
-  const keeping = keepingVerbs(hot, committed, options.home, logEvent, sharded)
-  const { stop, left, ...batches } = await batchVerbs(slices, committed, options, keeping)
+  const searcher = searcherOf(databaseUrl, options, sharded)
+  const { left, stop, verbs } = await homeVerbs({ ...opened, options, searcher, sharded })
   return {
     location,
     isNew,
     warnings: left ? [...warnings, left] : warnings,
-    ...reading,
-    ...writeVerbs(hot, otherWrites(options.home.bytes)),
-    bear: bearOnce(writeVerbs(hot, agentWrites, entering).bear, reading.findBirth),
-    findReplacement: findByToken(hot.read, sharded, replacement),
-    ...homeVerbs({
-      known,
-      searcher,
-      keeping,
-      reading,
-      writing,
-      hot,
-      exports,
-      ...batches,
-      eraseAgent: eraseAgentVerb(slices, committed, entering),
-      sharded,
-      ...options.home,
-    }),
-    ...accessVerbs(writing, known),
-    countCalls: countCallsVerb(hot, sharded),
-    removeEntry: removeEntryVerb(hot, committed),
-    ...gatewayVerbs(gateway, committed, options.feed),
+    ...verbs,
+    removeEntry: removeEntryVerb(hot, opened.committed),
+    ...gatewayVerbs(gateway, opened.committed, options.feed),
     leasePermits: permitVerbs(hot.write),
-    status: async () => ({ ...(await totalsOf(hot)), commits: commits(), freeBytes: undefined }),
+    async status() {
+      return { ...(await totalsOf(hot)), commits: opened.commits(), freeBytes: undefined }
+    },
     whenRefused: schema.whenRefused,
     prepareSearch: searcher.prepare,
     async close() {
       schema.stop()
       stop()
       await searcher.close()
-      await Promise.all(Object.values(pools).map((pool) => pool.close()))
+      await Promise.all(Object.values(opened.pools).map((pool) => pool.close()))
     },
   }
+}
+
+interface Parts extends ReturnType<typeof openPools> {
+  readonly options: StoreOptions
+  readonly searcher: Searcher
+  readonly sharded: boolean
+}
+
+async function homeVerbs({ pools, committed, options, searcher, sharded }: Parts) {
+  const { hot, exports, slices } = pools
+  const { home: bounds, timers } = options
+  const logEvent = logEvents(homeLog(bounds))
+  const entering = sharded ? enterTokens : async () => {}
+  const known = rememberIdentities(timers.stopwatch)
+  const reads = readVerbs(hot, allReads(logStatements, bounds.versions))
+  const memories = memoryVerbs(hot, committed, bounds, logEvent, sharded)
+  const { stop, left, ...batches } = await batchVerbs(slices, committed, options, memories)
+  const verbs = {
+    ...noticing(known, {
+      ...reads,
+      ...writeVerbs(hot, otherWrites(bounds.bytes)),
+      ...forgetting(known, writeVerbs(hot, tokenWrites(logEvent), entering)),
+      ...memories,
+      ...batches,
+      ...erasing(searcher.forget, {
+        eraseMemory: memories.eraseMemory,
+        eraseAgent: eraseAgentVerb(slices, committed, entering, known.forgetAgent),
+      }),
+      exportMemories: exportVerb(exports, bounds.versions),
+    }),
+    searchMemories: searcher.search,
+    identify: identifyVerb(hot.read, known, sharded),
+    findReplacement: findByToken(hot.read, sharded, replacement),
+    bear: bearOnce(writeVerbs(hot, agentWrites, entering).bear, reads.findBirth),
+    // The disk is the server's: a write that does not fit fails there.
+    hasRoom: async () => true,
+    countCalls: countCallsVerb(hot, sharded),
+  }
+  return { verbs, left, stop }
 }
 
 /** Imports and rollbacks, once what this node may have left is settled, and erasures are finished. */
@@ -185,7 +199,7 @@ const searcherOf = (
     timers,
   )
 
-function keepingVerbs(
+function memoryVerbs(
   hot: Connections,
   committed: () => void,
   bounds: HomeBounds,
@@ -211,32 +225,6 @@ function keepingVerbs(
     }),
     eraseMemory,
   }
-}
-
-interface HomeParts extends HomeBounds {
-  readonly known: Identities
-  readonly searcher: Searcher
-  readonly importMemories: HomeStore['importMemories']
-  readonly rollBack: HomeStore['rollBack']
-  readonly eraseAgent: ReturnType<typeof eraseAgentVerb>
-  readonly keeping: Omit<MemoryStore, keyof HomeParts['reading'] | 'protectMemory'> &
-    Omit<EventStore, 'listEvents' | 'readHead'>
-  readonly reading: Asked<ReturnType<typeof allReads>>
-  readonly writing: Asked<ReturnType<typeof tokenWrites>>
-  readonly hot: Connections
-  readonly exports: Connections
-  readonly sharded: boolean
-}
-
-/** Returns when no index of this node contains the erased text. */
-async function forgotten<T extends { readonly outcome: string }>(
-  searcher: Searcher,
-  { agentId }: Identity,
-  write: Promise<T>,
-): Promise<T> {
-  const answer = await write
-  if (answer.outcome === 'erased') await searcher.forget(agentId)
-  return answer
 }
 
 /**
@@ -278,87 +266,3 @@ async function totalsOf({ read }: Connections): Promise<Totals> {
 }
 
 const replacement = byToken<Replacement>(REPLACEMENT_BY_TOKEN)
-
-type AsTheyAre =
-  | 'bear'
-  | 'countBirths'
-  | 'findAccount'
-  | 'findBirth'
-  | 'findReplacement'
-  | 'knowsAddress'
-  | 'noteUse'
-  | 'storeVectors'
-
-/** Access tokens of one grant end as others are issued, or with it. */
-const accessVerbs = (
-  { issueAccess, endAccess, endGrant, noteReuse }: HomeParts['writing'],
-  { forgetAgent }: Identities,
-): Pick<OAuthStore, 'issueAccess' | 'endAccess' | 'endGrant' | 'noteReuse'> => ({
-  noteReuse,
-  issueAccess: (...[access, now]) =>
-    issueAccess(access, now).finally(() => forgetAgent(access.grant.agentId)),
-  endAccess: (...[grant, tokenHash]) =>
-    endAccess(grant, tokenHash).finally(() => forgetAgent(grant.agentId)),
-  endGrant: (...[grant, ...how]) =>
-    endGrant(grant, ...how).finally(() => forgetAgent(grant.agentId)),
-})
-
-function homeVerbs(
-  parts: HomeParts,
-): Omit<HomeStore, AsTheyAre> & Pick<HostStore, 'resetOperatorToken'> {
-  const { known, keeping, reading, writing, hot, exports, versions } = parts
-  const { importMemories, rollBack, eraseAgent, searcher, sharded } = parts
-  const { identify, checked, noting, forgetting } = identityVerbs(hot.read, known, sharded)
-  return {
-    identify,
-    // The disk is the server's: a write that does not fit fails there.
-    hasRoom: async () => true,
-    readProfile: noting(reading.readProfile),
-    setStatus: (identity, status, now) =>
-      forgetting(identity, writing.setStatus(identity, status, now)),
-    changeProfile: noting(writing.changeProfile),
-    eraseAgent: (identity) =>
-      checked(
-        identity,
-        forgotten(
-          searcher,
-          identity,
-          eraseAgent(identity, () => known.forgetAgent(identity.agentId)),
-        ),
-      ),
-    readMemory: noting(keeping.readMemory),
-    writeMemory: noting(keeping.writeMemory),
-    changeMemories: noting(keeping.changeMemories),
-    listMemories: noting(keeping.listMemories),
-    listBranches: noting(reading.listBranches),
-    listDeleted: noting(reading.listDeleted),
-    readVersion: noting(reading.readVersion),
-    listVersions: noting(reading.listVersions),
-    eraseMemory: (identity, ...erasure) =>
-      checked(identity, forgotten(searcher, identity, keeping.eraseMemory(identity, ...erasure))),
-    protectMemory: noting(writing.protectMemory),
-    searchMemories: searcher.search,
-    eventsAfter: noting(keeping.eventsAfter),
-    listEvents: noting(reading.listEvents),
-    readHead: noting(reading.readHead),
-    changedHomes: keeping.changedHomes,
-    recordEvent: keeping.recordEvent,
-    exportMemories: (identity, prefix = '', history = false) =>
-      checked(
-        identity,
-        openExport(exports, identity, { prefix, versions: history ? versions : undefined }),
-      ),
-    countErasures: noting(reading.countErasures),
-    importMemories: noting(importMemories),
-    rollBack: noting(rollBack),
-    rotateAgentToken: (identity, ...token) =>
-      forgetting(identity, writing.rotateAgentToken(identity, ...token)),
-    createKey: noting(writing.createKey),
-    listKeys: noting(reading.listKeys),
-    endKey: (identity, ...key) => forgetting(identity, writing.endKey(identity, ...key)),
-    replaceOperatorToken: (identity, ...token) =>
-      forgetting(identity, writing.replaceOperatorToken(identity, ...token)),
-    resetOperatorToken: (agentId, ...token) =>
-      writing.resetOperatorToken(agentId, ...token).finally(() => known.forgetAgent(agentId)),
-  }
-}

@@ -8,12 +8,12 @@ import type { GatewayStore } from '../port/gateway.ts'
 import type { HomeStore } from '../port/home.ts'
 import type { Identity } from '../port/identity.ts'
 import type { MemoryStore } from '../port/memories.ts'
-import type { SearchStore } from '../port/search.ts'
 import type { Progress, Store, StoreOptions } from '../port/store.ts'
 import { rollBackVerb } from '../rollback.ts'
 import { startSearcher } from '../search/searcher.ts'
 import { type Settle, settling, unsettled } from '../settle.ts'
 import type { LogEvent } from '../verbs/controls.ts'
+import { erasing } from '../verbs/erasing.ts'
 import { allReads, otherWrites, tokenWrites } from '../verbs/verbs.ts'
 import { listenToHost } from './control/listen.ts'
 import { mapped, openReader, pathOf } from './engine/connection.ts'
@@ -88,44 +88,26 @@ function openParts(
 
 type Parts = ReturnType<typeof openParts>
 
-/** Returns when no file and no index contains the erased text. */
-async function forgotten<T extends { readonly outcome: string }>(
-  { longReads, searcher }: Parts,
-  { agentId }: Identity,
-  write: Promise<T>,
-): Promise<T> {
-  const answer = await write
-  if (answer.outcome === 'erased') {
-    await Promise.all([longReads.forget(agentId), searcher.forget(agentId)])
-  }
-  return answer
-}
-
-const keepingVerbs = (
-  parts: Parts,
-  { memories, eventsAfter, changedHomes, read, writer, searcher } = parts,
-): Omit<MemoryStore, keyof Parts['reads'] | 'protectMemory'> &
-  SearchStore &
-  Omit<EventStore, 'listEvents' | 'readHead'> => ({
-  readMemory: (identity, key) => read(() => memories.read(identity, key)),
+const memoryVerbs = ({ memories, eventsAfter, changedHomes, read, writer: { submit } }: Parts) => ({
+  readMemory: (...[identity, key]: Parameters<MemoryStore['readMemory']>) =>
+    read(() => memories.read(identity, key)),
   ...comparing({
     async writeMemory(identity, write, now) {
-      const result = await writer.submit('writeMemory', identity, write, now)
+      const result = await submit('writeMemory', identity, write, now)
       if (result.outcome !== 'saved') return result
       const { key, text, metadata } = write
       const { id, version, createdAt, updatedAt } = result.receipt
       const saved = { id, key, text, metadata, version, createdAt, updatedAt }
       return { outcome: 'saved', memory: saved }
     },
-    changeMemories: (...changes) => writer.submit('changeMemories', ...changes),
+    changeMemories: (...changes) => submit('changeMemories', ...changes),
   }),
-  listMemories: (identity, query) => read(() => memories.list(identity, query)),
-  searchMemories: (identity, query) => searcher.search(identity, query),
-  eraseMemory: (...erasure) =>
-    forgotten(parts, erasure[0], writer.submit('eraseMemory', ...erasure)),
-  eventsAfter: (...after) => read(() => eventsAfter(...after)),
-  changedHomes: (seen) => read(() => changedHomes(seen)),
-  recordEvent: (...event) => writer.submit('recordEvent', ...event),
+  listMemories: (...[identity, query]: Parameters<MemoryStore['listMemories']>) =>
+    read(() => memories.list(identity, query)),
+  eventsAfter: (...after: Parameters<EventStore['eventsAfter']>) =>
+    read(() => eventsAfter(...after)),
+  changedHomes: (seen: ReadonlyMap<string, number>) => read(() => changedHomes(seen)),
+  recordEvent: (...event: Parameters<EventStore['recordEvent']>) => submit('recordEvent', ...event),
 })
 
 /** No event is logged on this side, nor is a limit held: the verbs are known by their names. */
@@ -137,8 +119,6 @@ const sharedVerbs = ({ known, reads, writer: { submit } }: Parts) => ({
   ...submitVerbs(otherWrites(0), submit),
   ...submitVerbs(tokenWrites(unlogged), (...write) => submit(...write).finally(known.forget)),
 })
-
-type Shared = keyof ReturnType<typeof sharedVerbs>
 
 /** What this process leaves, no other goes on with. */
 export const batchesOf = ({
@@ -177,33 +157,36 @@ export const eraseAgentVerb =
     return answer
   }
 
-function homeVerbs(
-  parts: Parts,
-  batches: BatchStore,
-  settle: Settle,
-): Omit<HomeStore, Exclude<Shared, 'bear'>> {
-  const { bounds, known, longReads, read, space, timers, writer } = parts
+function homeVerbs(parts: Parts, batches: BatchStore, settle: Settle) {
+  const { bounds, known, longReads, read, searcher, space, timers, writer } = parts
   const asked = () => parts.asked() + writer.submitted()
-  const eraseAgent = eraseAgentVerb(writer, known.forget)
-  const keeping = keepingVerbs(parts)
-  const batching = { store: batches, bounds, settle }
+  const memories = memoryVerbs(parts)
+  const batching = { store: batches, bounds, settle, eventsAfter: memories.eventsAfter }
+  const forget = (agentId: string) =>
+    Promise.all([longReads.forget(agentId), searcher.forget(agentId)])
   return {
-    ...keeping,
-    identify: (tokenHash) => known.known(tokenHash) ?? read(() => parts.identify(tokenHash)),
+    ...memories,
+    ...erasing(forget, {
+      eraseMemory: (...erasure: Parameters<HomeStore['eraseMemory']>) =>
+        writer.submit('eraseMemory', ...erasure),
+      eraseAgent: eraseAgentVerb(writer, known.forget),
+    }),
+    searchMemories: searcher.search,
+    identify: (tokenHash: string) =>
+      known.known(tokenHash) ?? read(() => parts.identify(tokenHash)),
     hasRoom: space.hasRoom,
-    async bear(...birth) {
+    async bear(...birth: Parameters<HomeStore['bear']>) {
       await space.takeArrivals()
       return writer.submit('bear', ...birth)
     },
-    exportMemories(identity, prefix = '', history = false) {
+    exportMemories(identity: Identity, prefix = '', history = false) {
       const wanted = { identity, prefix, versions: history ? bounds.versions : undefined }
       return whileLetIn(longReads, identity, (signal) =>
         read(() => openExport(parts.path, wanted, { asked, signal, timers })),
       )
     },
     importMemories: importVerb(batching, timers.stopwatch),
-    rollBack: rollBackVerb({ ...batching, eventsAfter: keeping.eventsAfter }, timers.stopwatch),
-    eraseAgent: (identity) => forgotten(parts, identity, eraseAgent(identity)),
+    rollBack: rollBackVerb(batching, timers.stopwatch),
   }
 }
 

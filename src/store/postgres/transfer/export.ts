@@ -4,7 +4,7 @@ import { StoreUnavailable } from '../../port/errors.ts'
 import type { EventsAnswer, HomeEvent } from '../../port/events.ts'
 import type { Identity } from '../../port/identity.ts'
 import type { Memory } from '../../port/memories.ts'
-import type { ExportAnswer } from '../../port/transfer.ts'
+import type { ExportAnswer, TransferStore } from '../../port/transfer.ts'
 import { type AgentRow, endOf, type MemoryRow, memoryOf, profileOf } from '../../rows.ts'
 import { type Connections, statement } from '../engine/connections.ts'
 import { translate } from '../engine/faults.ts'
@@ -118,7 +118,7 @@ async function sources(session: Session, identity: Identity, wanted: Wanted, rel
   return { memories, history, events }
 }
 
-export async function openExport(
+async function openExport(
   connections: Connections,
   identity: Identity,
   { prefix, versions }: Omit<Wanted, 'agentId'>,
@@ -147,3 +147,9 @@ export async function openExport(
     throw translate(error, false)
   }
 }
+
+/** `most`: versions retained of a memory. */
+export const exportVerb =
+  (connections: Connections, most: number): TransferStore['exportMemories'] =>
+  (identity, prefix = '', history = false) =>
+    openExport(connections, identity, { prefix, versions: history ? most : undefined })
