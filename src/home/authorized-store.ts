@@ -1,6 +1,6 @@
 /**
  * Authorization in one place: handlers receive this store, in which every verb first checks the
- * rights of the identity. A new verb of the port does not compile until its right is declared here.
+ * rights of the identity. A new verb of the port does not compile until its right is declared in `refusals`.
  */
 import { type Problem, problem } from '../errors.ts'
 import { hasExpired } from '../pipeline/tokens.ts'
@@ -38,7 +38,17 @@ function noteUses(store: Pick<KeyStore, 'noteUse'>, clock: () => number) {
 
 type Refusal = Problem | undefined
 
-type Verb<Args extends readonly unknown[], T> = (identity: Identity, ...args: Args) => Promise<T>
+/** What whoever has a token asks of a home. */
+type Guarded = Exclude<
+  {
+    [N in keyof HomeStore]: Parameters<HomeStore[N]>[0] extends Identity ? N : never
+  }[keyof HomeStore],
+  'noteUse'
+>
+
+type Refusals = {
+  readonly [N in Guarded]: (...args: Parameters<HomeStore[N]>) => Refusal
+}
 
 const anybody = (): Refusal => undefined
 
@@ -46,76 +56,95 @@ const anybody = (): Refusal => undefined
 const operators = ({ kind }: Identity): Refusal =>
   kind === 'operator' ? undefined : problem('insufficient_scope')
 
-/** A stream may outlive its key, so expiry is checked here too. */
-const allowing =
-  (clock: () => number) =>
-  <Args extends readonly unknown[], T>(
-    refused: NoInfer<(identity: Identity, ...args: Args) => Refusal>,
-    verb: Verb<Args, T>,
-  ): Verb<Args, T> =>
-  (identity, ...args) => {
-    const refusal = hasExpired(identity, clock())
-      ? problem('key_expired')
-      : refused(identity, ...args)
-    return refusal ? Promise.reject(refusal) : verb(identity, ...args)
-  }
+const readers = (identity: Identity, key: string): Refusal => readingRefused(identity, key)
 
-type Allow = ReturnType<typeof allowing>
-
-const forWriters = (store: HomeStore, allowed: Allow) => ({
-  writeMemory: allowed((identity, { key }) => writingRefused(identity, key), store.writeMemory),
-  changeMemories: allowed(changesRefused, store.changeMemories),
-  storeVectors: allowed(
-    (identity, _, vectors) => writingRefused(identity, ...vectors.map(({ key }) => key)),
-    store.storeVectors,
-  ),
-})
-
-/** A list holds what is under the prefix of the key. */
-function forLists(store: HomeStore, allowed: Allow) {
-  const under = <Query extends Prefixed, T>(verb: Verb<[query: Query], T>) =>
-    allowed<[query: Query], T>(listRefused, (identity, query) =>
-      verb(identity, narrowed(identity, query)),
-    )
-  return {
-    listMemories: under(store.listMemories),
-    listDeleted: under(store.listDeleted),
-    listBranches: under(store.listBranches),
-    searchMemories: under(store.searchMemories),
-  }
+const refusals: Refusals = {
+  readProfile: anybody,
+  recordEvent: anybody,
+  eventsAfter: anybody,
+  exportMemories: anybody,
+  countErasures: anybody,
+  listEvents: eventsRefused,
+  readHead: wholeHomeRefused,
+  listMemories: listRefused,
+  listDeleted: listRefused,
+  listBranches: listRefused,
+  searchMemories: listRefused,
+  readMemory: readers,
+  readVersion: readers,
+  listVersions: readers,
+  writeMemory: (identity, { key }) => writingRefused(identity, key),
+  changeMemories: changesRefused,
+  storeVectors: (identity, _, vectors) =>
+    writingRefused(identity, ...vectors.map(({ key }) => key)),
+  protectMemory: operators,
+  eraseMemory: operators,
+  importMemories: operators,
+  rollBack: operators,
+  setStatus: operators,
+  changeProfile: operators,
+  rotateAgentToken: operators,
+  createKey: operators,
+  listKeys: operators,
+  endKey: operators,
+  replaceOperatorToken: operators,
+  eraseAgent: operators,
 }
 
-const forOperators = (store: HomeStore, allowed: Allow) => ({
-  protectMemory: allowed(operators, store.protectMemory),
-  eraseMemory: allowed(operators, store.eraseMemory),
-  importMemories: allowed(operators, store.importMemories),
-  rollBack: allowed(operators, store.rollBack),
-  setStatus: allowed(operators, store.setStatus),
-  changeProfile: allowed(operators, store.changeProfile),
-  rotateAgentToken: allowed(operators, store.rotateAgentToken),
-  createKey: allowed(operators, store.createKey),
-  listKeys: allowed(operators, store.listKeys),
-  endKey: allowed(operators, store.endKey),
-  replaceOperatorToken: allowed(operators, store.replaceOperatorToken),
-  eraseAgent: allowed(operators, store.eraseAgent),
-})
+/** What a key with a prefix sees of the home. */
+function underPrefix(store: HomeStore) {
+  const eventsByPrefix = createEventsByPrefix(store.eventsAfter)
+  const narrowing =
+    <Query extends Prefixed, T>(verb: (identity: Identity, query: Query) => T) =>
+    (identity: Identity, query: Query): T =>
+      verb(identity, narrowed(identity, query))
+  return {
+    readProfile: (identity) => store.readProfile(identity, prefixOf(identity)),
+    listMemories: narrowing(store.listMemories),
+    listDeleted: narrowing(store.listDeleted),
+    listBranches: narrowing(store.listBranches),
+    searchMemories: narrowing(store.searchMemories),
+    eventsAfter: (identity, id, limit) =>
+      prefixOf(identity) === ''
+        ? store.eventsAfter(identity, id, limit)
+        : eventsByPrefix(identity, id, limit),
+    async listEvents(identity, query) {
+      const page = await store.listEvents(identity, narrowed(identity, query))
+      const prefix = prefixOf(identity)
+      if (page.outcome !== 'page' || prefix === '') return page
+      return { ...page, events: page.events.map((event) => visible(event, prefix)) }
+    },
+    exportMemories: (identity, _, history) =>
+      store.exportMemories(identity, prefixOf(identity), history),
+  } satisfies Partial<HomeStore>
+}
+
+type Call<T> = (identity: Identity, ...args: readonly unknown[]) => T
 
 /** `clock`: milliseconds since the epoch. */
 export function authorizedStore(store: HomeStore, clock: () => number): HomeStore {
   const noteUse = noteUses(store, clock)
-  const allowed = allowing(clock)
-  const eventsByPrefix = createEventsByPrefix(store.eventsAfter)
+  const verbs: HomeStore = { ...store, ...underPrefix(store) }
 
   function used(identity: Identity | undefined): Identity | undefined {
     if (identity?.key && !hasExpired(identity, clock())) noteUse(identity)
     return identity
   }
 
+  /** A stream may outlive its key, so expiry is checked here too. */
+  function guarded(name: Guarded): Call<Promise<unknown>> {
+    const refused = refusals[name] as Call<Refusal>
+    const verb = verbs[name] as Call<Promise<unknown>>
+    return (identity, ...args) => {
+      const isOver = hasExpired(identity, clock())
+      const refusal = isOver ? problem('key_expired') : refused(identity, ...args)
+      return refusal ? Promise.reject(refusal) : verb(identity, ...args)
+    }
+  }
+
+  const names = Object.keys(refusals) as Guarded[]
   return {
-    identify(tokenHash) {
-      const found = store.identify(tokenHash)
-      return found instanceof Promise ? found.then(used) : used(found)
-    },
+    ...(Object.fromEntries(names.map((name) => [name, guarded(name)])) as Pick<HomeStore, Guarded>),
     findBirth: store.findBirth,
     hasRoom: store.hasRoom,
     countBirths: store.countBirths,
@@ -125,30 +154,9 @@ export function authorizedStore(store: HomeStore, clock: () => number): HomeStor
     findReplacement: store.findReplacement,
     changedHomes: store.changedHomes,
     noteUse: store.noteUse,
-
-    readProfile: allowed(anybody, (identity) => store.readProfile(identity, prefixOf(identity))),
-    recordEvent: allowed(anybody, store.recordEvent),
-    eventsAfter: allowed(anybody, (identity, id, limit) =>
-      prefixOf(identity) === ''
-        ? store.eventsAfter(identity, id, limit)
-        : eventsByPrefix(identity, id, limit),
-    ),
-    listEvents: allowed(eventsRefused, async (identity, query) => {
-      const page = await store.listEvents(identity, narrowed(identity, query))
-      const prefix = prefixOf(identity)
-      if (page.outcome !== 'page' || prefix === '') return page
-      return { ...page, events: page.events.map((event) => visible(event, prefix)) }
-    }),
-    readHead: allowed(wholeHomeRefused, store.readHead),
-    exportMemories: allowed(anybody, (identity, _, history) =>
-      store.exportMemories(identity, prefixOf(identity), history),
-    ),
-    countErasures: allowed(anybody, store.countErasures),
-    ...forLists(store, allowed),
-    readMemory: allowed(readingRefused, store.readMemory),
-    readVersion: allowed((identity, key) => readingRefused(identity, key), store.readVersion),
-    listVersions: allowed((identity, key) => readingRefused(identity, key), store.listVersions),
-    ...forWriters(store, allowed),
-    ...forOperators(store, allowed),
+    identify(tokenHash) {
+      const found = store.identify(tokenHash)
+      return found instanceof Promise ? found.then(used) : used(found)
+    },
   }
 }
