@@ -1,8 +1,9 @@
 /** What an import or a rollback does to each key: decided here for every engine. */
 import { type Effect, type Head, isLiving, isPinned, sizeOf } from './change.ts'
+import { markedAs, NO_MARKS } from './marks.ts'
 import { isOver, type Ledger } from './plan.ts'
 import type { Refused } from './port/identity.ts'
-import type { Operation } from './port/memories.ts'
+import type { Marks, Operation } from './port/memories.ts'
 import type { HomeBounds } from './port/store.ts'
 import {
   type ImportAnswer,
@@ -43,17 +44,19 @@ export const bytesOf = ({ content }: KeptVersion): number => (content ? sizeOf(c
 /** The highest version that a forgotten tombstone under this key can have had is the floor. */
 const forgotten = ({ id, createdAt }: KeptVersion, version: number): Head => ({
   ...{ id, version, createdAt, updatedAt: createdAt },
-  ...{ deleted: true, size: 0, kept: false, protected: false },
+  ...{ deleted: true, size: 0, kept: false, marks: NO_MARKS },
 })
 
 const isLeftOut = (newest: KeptVersion, head: Head, { onConflict, isRollback }: Way): boolean => {
   if (isRollback) return isDeletion(newest) && !isLiving(head)
-  return isDeletion(newest) || (isLiving(head) && (onConflict !== 'replace' || head.protected))
+  return (
+    isDeletion(newest) || (isLiving(head) && (onConflict !== 'replace' || head.marks.protected))
+  )
 }
 
-/** Whether only the operator changes the memory afterwards: as the source says, or else as before. */
-const isProtectedAfter = (newest: KeptVersion, head: Head | undefined): boolean =>
-  !isDeletion(newest) && (newest.protected ?? head?.protected ?? false)
+/** As the source says, or else as before. */
+const marksAfter = (newest: KeptVersion, before = NO_MARKS): Marks =>
+  isDeletion(newest) ? NO_MARKS : markedAs(newest, before)
 
 /** The version that follows the current one. */
 function next(newest: KeptVersion, head: Head, { isRollback }: Way, now: number): Effect {
@@ -68,7 +71,7 @@ function next(newest: KeptVersion, head: Head, { isRollback }: Way, now: number)
     operation: isRollback ? (operation as Exclude<Operation, 'delete'>) : 'import',
     memory: { id, key, ...content, version, ...times },
     size: sizeOf(content),
-    protected: isProtectedAfter(newest, head),
+    marks: marksAfter(newest, head.marks),
   }
 }
 
@@ -84,7 +87,7 @@ function effectOf(
   const newest = newestOf(brought)
   const isNew = !way.isRollback && !found && newest.version > floor
   if (isNew && newest.version <= HIGHEST_AS_IT_WAS) {
-    return { effect: 'bring', key, versions, protected: isProtectedAfter(newest, undefined) }
+    return { effect: 'bring', key, versions, marks: marksAfter(newest) }
   }
   const head = found ?? forgotten(newest, floor)
   return isLeftOut(newest, head, way) ? undefined : next(newest, head, way, now)

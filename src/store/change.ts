@@ -1,7 +1,7 @@
 /** What a change does to a memory: decided here for every engine. */
 import { conflictWith } from './answers.ts'
 import { occurrencesIn } from './occurrences.ts'
-import type { Change, ChangeError, Deleted, Memory, Operation } from './port/memories.ts'
+import type { Change, ChangeError, Deleted, Marks, Memory, Operation } from './port/memories.ts'
 import type { KeptVersion } from './port/transfer.ts'
 import type { TextFate } from './port/vectors.ts'
 
@@ -17,8 +17,8 @@ export interface Head {
   readonly size: number
   /** Whether versions of it are retained. A live memory always has its current one. */
   readonly kept: boolean
-  /** Only the operator changes it. Never of a tombstone. */
-  readonly protected: boolean
+  /** None of a tombstone. */
+  readonly marks: Marks
 }
 
 export type Content = Pick<Memory, 'text' | 'metadata'>
@@ -50,7 +50,7 @@ export type Effect =
       /** The text is the one before, perhaps under another key. */
       readonly sameText?: boolean
       /** Undefined: as before. */
-      readonly protected?: boolean
+      readonly marks?: Marks
       /** Of a rename: the old key and its tombstone. */
       readonly left?: { readonly key: string; readonly deleted: Deleted } | undefined
     }
@@ -60,7 +60,7 @@ export type Effect =
       readonly effect: 'bring'
       readonly key: string
       readonly versions: readonly KeptVersion[]
-      readonly protected: boolean
+      readonly marks: Marks
     }
 
 /** What one of the changes that clients send does. */

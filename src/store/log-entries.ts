@@ -1,8 +1,10 @@
 /** What changes make of the log of a home: its new rows, chained, and the new states of its keys. */
+
 import { bytesOf, isPinnedAfter } from './bring.ts'
 import { canonicalEvent, commitTo, hashAfter, hexOf } from './chain.ts'
 import { type Effect, isPinned } from './change.ts'
 import type { ChainHead, KeyState, LogEntry, MadeVersion, Place } from './home-log.ts'
+import { NO_MARKS } from './marks.ts'
 import type { EventType } from './port/events.ts'
 import type { Author } from './port/identity.ts'
 import type { Deleted } from './port/memories.ts'
@@ -67,7 +69,7 @@ export const remainsOf = (
   place: Place | null,
 ): KeyState => ({
   ...state,
-  ...{ version, updatedAt: deletedAt, deleted: true, size: 0, pinned: false, protected: false },
+  ...{ version, updatedAt: deletedAt, deleted: true, size: 0, pinned: false, marks: NO_MARKS },
   ...{ place, kept: place !== null },
 })
 
@@ -100,7 +102,7 @@ function keep(following: Following, effect: Of<'keep'>): void {
     deleted: false,
     size,
     kept: true,
-    protected: effect.protected ?? before?.protected ?? false,
+    marks: effect.marks ?? before?.marks ?? NO_MARKS,
     pinned: isPinned(memory.metadata),
     place: { event: change },
     change,
@@ -137,7 +139,7 @@ function bring({ chain, states, now }: Following, effect: Of<'bring'>): void {
   const { id, version, createdAt, updatedAt, content } = newest
   states.set(key, {
     ...{ id, version, createdAt, updatedAt, deleted: !content, kept: true, place },
-    ...{ size: bytesOf(newest), protected: effect.protected },
+    ...{ size: bytesOf(newest), marks: effect.marks },
     ...{ pinned: isPinnedAfter(versions) },
     ...{ change: chain.end().lastEvent, count: versions.length, run: 0 },
   })

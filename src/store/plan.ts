@@ -1,4 +1,5 @@
 /** Plans a batch of changes: each is decided on the result of those before it. */
+
 import {
   type Changed,
   type Content,
@@ -11,6 +12,7 @@ import {
   type Mutation,
   type Past,
 } from './change.ts'
+import { NO_MARKS } from './marks.ts'
 import { type Identity, reaches } from './port/identity.ts'
 import {
   type AnswerBound,
@@ -98,9 +100,9 @@ function overlay(stored: Stored, floor: number) {
   function keep({ memory, size, left }: Changed & { effect: 'keep' }): void {
     const { key, id, version, createdAt, updatedAt } = memory
     const before = stateOf(left?.key ?? key)
-    const { protected: isProtected = false } = before.head ?? {}
+    const { marks = NO_MARKS } = before.head ?? {}
     const facts = { id, version, createdAt, updatedAt, size }
-    const head = { ...facts, deleted: false, kept: true, protected: isProtected }
+    const head = { ...facts, deleted: false, kept: true, marks }
     const made = before.made.set(version, memory)
     states.set(key, { head, origin: before.origin, content: memory, made })
     if (left && before.head) states.set(left.key, untouched(remainsOf(before.head, left), NOWHERE))
@@ -143,7 +145,7 @@ const remainsOf = (
   deleted: true,
   size: 0,
   kept: false,
-  protected: false,
+  marks: NO_MARKS,
 })
 
 const keysOf = (effect: Changed): readonly string[] => {
@@ -220,7 +222,7 @@ export function plan<L extends Ledger>(
     return { outcome: 'missing', deleted }
   }
 
-  const isProtected = (key: string): boolean => batch.head(key)?.protected ?? false
+  const isProtected = (key: string): boolean => batch.head(key)?.marks.protected ?? false
 
   function change(each: Mutation): Result | ChangeError {
     const decision = decide(each, batch.found(each), now)

@@ -1,6 +1,7 @@
 /** Rows as both engines select them, and their conversion to the port's types. */
 
 import { hexOf } from './chain.ts'
+import { type MarkRow, setMarks } from './marks.ts'
 import type { OwnedAgent } from './port/activity.ts'
 import type { EventType, HomeEvent } from './port/events.ts'
 import type { ProfileAnswer } from './port/home.ts'
@@ -74,7 +75,7 @@ export const ownedAgentOf = (row: OwnedAgentRow): OwnedAgent => ({
   },
 })
 
-export interface MemoryRow {
+export interface MemoryRow extends MarkRow {
   id: string
   key: string
   text: string
@@ -82,7 +83,6 @@ export interface MemoryRow {
   version: number
   created_at: number
   updated_at: number
-  protected: boolean | number
 }
 
 export const memoryOf = (row: MemoryRow): Memory => ({
@@ -93,10 +93,10 @@ export const memoryOf = (row: MemoryRow): Memory => ({
   version: row.version,
   createdAt: row.created_at,
   updatedAt: row.updated_at,
-  ...(row.protected && { protected: true }),
+  ...setMarks(row),
 })
 
-export interface SummaryRow {
+export interface SummaryRow extends MarkRow {
   id: string
   key: string
   bytes: number
@@ -104,7 +104,6 @@ export interface SummaryRow {
   version: number
   created_at: number
   updated_at: number
-  protected: boolean | number
   /** Orders by last change. */
   seq: number
   /** Null if not requested. */
@@ -120,7 +119,7 @@ export const summaryOf = (row: SummaryRow): MemorySummary => ({
   createdAt: row.created_at,
   updatedAt: row.updated_at,
   change: row.seq,
-  ...(row.protected && { protected: true }),
+  ...setMarks(row),
   ...(row.text !== null && { text: row.text }),
 })
 

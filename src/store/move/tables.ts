@@ -2,6 +2,8 @@
  * Every table, and how to read its rows from SQLite: columns are the target's, in its order.
  * Referenced tables come before those that refer to them.
  */
+import { markColumns } from '../marks.ts'
+import { MARKS } from '../port/memories.ts'
 import { joinedWords, storedWords } from '../postgres/engine/words.ts'
 
 type Value = string | number | boolean | Uint8Array | null
@@ -104,12 +106,12 @@ export const tables: readonly Table[] = [
     name: 'memories',
     source: `${PLACED}
      SELECT m.agent_id, m.key, m.id, m.version, m.created_at, m.updated_at, m.size, p.place,
-       m.deleted, m.pinned, m.protected
+       m.deleted, m.pinned, ${markColumns('m')}
      FROM memories m LEFT JOIN placed p ON p.n = m.n`,
     columns: [
       ...text('agent_id', 'key', 'id'),
       ...bigint('version', 'created_at', 'updated_at', 'size', 'n'),
-      ...boolean('deleted', 'pinned', 'protected'),
+      ...boolean('deleted', 'pinned', ...MARKS),
     ],
   },
   {

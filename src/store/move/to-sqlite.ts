@@ -2,8 +2,10 @@
  * Copies everything from PostgreSQL to SQLite in one transaction. What arrived is read as a move the
  * other way would read it (tables.ts), counted and compared before the commit.
  */
+
 import type { DatabaseSync, SQLInputValue } from 'node:sqlite'
 import type { Timers } from '../../timers.ts'
+import { markColumns } from '../marks.ts'
 import { StoreRefused } from '../port/errors.ts'
 import { OPERATIONS } from '../port/memories.ts'
 import { openConnections, statement, unprepared } from '../postgres/engine/connections.ts'
@@ -55,7 +57,7 @@ const LOG = `
 const sources: Readonly<Record<string, string>> = {
   memories: `
     SELECT l.agent_id, l.key, l.id, l.version, l.created_at, l.updated_at, l.size,
-      ${versionAt('l.n')}, l.deleted, l.pinned, l.protected FROM memories l ${homed('l')}`,
+      ${versionAt('l.n')}, l.deleted, l.pinned, ${markColumns('l')} FROM memories l ${homed('l')}`,
   vectors: `
     SELECT v.agent_id, v.key, v.model, v.version, v.n, v.vector FROM vectors v ${homed('v')}`,
   log: LOG,

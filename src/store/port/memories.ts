@@ -7,7 +7,21 @@
  */
 import type { Author, Identity, Refused } from './identity.ts'
 
-export interface Memory {
+/**
+ * What the operator says of a memory beside its text. A mark stays through changes and renames, until
+ * the memory is deleted. `protected`: only the operator changes it.
+ */
+export const MARKS = ['protected'] as const
+
+export type Mark = (typeof MARKS)[number]
+
+export type Marks = Readonly<Record<Mark, boolean>>
+
+/** Those that are set. */
+export type SetMarks = Readonly<Partial<Record<Mark, true>>>
+
+/** The marks are present if it was read as the current version. */
+export interface Memory extends SetMarks {
   /** Stays the same for the life of the memory, also through renames. */
   readonly id: string
   readonly key: string
@@ -20,8 +34,6 @@ export interface Memory {
   readonly version: number
   readonly createdAt: number
   readonly updatedAt: number
-  /** Only the operator changes it. Present if it was read as the current version. */
-  readonly protected?: true
 }
 
 export interface MemoryWrite {

@@ -2,10 +2,10 @@
 
 import type { HomeEvent, Link } from './events.ts'
 import type { Author, Identity, Profile, Refused } from './identity.ts'
-import type { Memory, Operation } from './memories.ts'
+import type { Mark, Memory, Operation } from './memories.ts'
 
-/** A version as exported and imported. */
-export interface KeptVersion {
+/** A version as exported and imported. The marks: of the current version in an import. */
+export interface KeptVersion extends Readonly<Partial<Record<Mark, boolean | undefined>>> {
   /** Of the memory. */
   readonly key: string
   /** The key that the version was made under, if a rename has changed it since. */
@@ -30,8 +30,6 @@ export interface KeptVersion {
    * import commits anew.
    */
   readonly salt?: string | undefined
-  /** Of the current version in an import: only the operator changes the memory. */
-  readonly protected?: boolean | undefined
 }
 
 export interface ExportedEvents {

@@ -9,6 +9,7 @@ import {
   type Way,
 } from '../../../src/store/bring.ts'
 import type { Head } from '../../../src/store/change.ts'
+import { NO_MARKS } from '../../../src/store/marks.ts'
 import { isOver, type Ledger } from '../../../src/store/plan.ts'
 import type { HomeBounds } from '../../../src/store/port/store.ts'
 import {
@@ -39,7 +40,7 @@ const deletion = brought(version(DELETION))
 
 const head = (overrides: Partial<Head> = {}): Head => ({
   ...{ id: 'old', version: 4, createdAt: 5, updatedAt: 6, deleted: false, size: 100, kept: true },
-  protected: false,
+  marks: NO_MARKS,
   ...overrides,
 })
 
@@ -80,7 +81,7 @@ describe('an import', () => {
 
   test('brings what comes where nothing was as it was, with its history', () => {
     expect(met(brought(...versions))).toEqual({
-      effect: { effect: 'bring', key: 'a', versions, protected: false },
+      effect: { effect: 'bring', key: 'a', versions, marks: NO_MARKS },
       ledger: { ...before, memories: 4, bytes: 310, history: 60 },
       ...{ refusal: undefined, told: ONE },
     })
@@ -89,14 +90,14 @@ describe('an import', () => {
   test('brings what was deleted before it came, and has no text', () => {
     const sent = brought(version({ version: 6 }), version(DELETION))
     const { effect, ledger, told } = met(sent)
-    expect(effect).toEqual({ effect: 'bring', key: 'a', versions: sent.versions, protected: false })
+    expect(effect).toEqual({ effect: 'bring', key: 'a', versions: sent.versions, marks: NO_MARKS })
     expect([ledger, told]).toEqual([{ ...before, history: 60, deleted: 3 }, ONE])
   })
 
   test('makes it the next version of the memory that it replaces, which is history then', () => {
     const memory = { id: 'old', key: 'a', ...content, version: 5, createdAt: 5, updatedAt: NOW }
     expect(met(brought(...versions), head())).toEqual({
-      effect: { effect: 'keep', operation: 'import', memory, size: 10, protected: false },
+      effect: { effect: 'keep', operation: 'import', memory, size: 10, marks: NO_MARKS },
       ledger: { ...before, bytes: 210, history: 150 },
       ...{ refusal: undefined, told: { ...ONE, conflicts: ['a'], historyLeftOut: 2 } },
     })
@@ -106,7 +107,7 @@ describe('an import', () => {
     const memory = { id: 'new', key: 'a', ...content, version: 5, createdAt: 1, updatedAt: NOW }
     for (const onConflict of ['fail', 'skip', 'replace'] as const) {
       expect(met(brought(version()), remains, on(onConflict))).toEqual({
-        effect: { effect: 'keep', operation: 'import', memory, size: 10, protected: false },
+        effect: { effect: 'keep', operation: 'import', memory, size: 10, marks: NO_MARKS },
         ledger: { ...before, memories: 4, bytes: 310, deleted: 1 },
         ...{ refusal: undefined, told: ONE },
       })
@@ -150,7 +151,7 @@ describe('an import', () => {
   })
 
   test('does not replace a protected memory, and says which', () => {
-    const found = head({ protected: true })
+    const found = head({ marks: { protected: true } })
     const { effect, ledger, told } = met(brought(...versions), found)
     expect([effect, ledger]).toEqual([undefined, before])
     expect(told).toEqual({ ...NONE, conflicts: ['a'], protected: ['a'] })
@@ -162,11 +163,11 @@ describe('an import', () => {
     for (const found of [undefined, remains, head()]) {
       for (const wanted of [true, false, undefined]) {
         const { effect } = met(brought(version({ protected: wanted })), found)
-        expect(effect).toMatchObject({ protected: wanted ?? false })
+        expect(effect).toMatchObject({ marks: { protected: wanted ?? false } })
       }
     }
     const gone = brought(version({ ...DELETION, protected: true }))
-    expect(met(gone).effect).toMatchObject({ effect: 'bring', protected: false })
+    expect(met(gone).effect).toMatchObject({ effect: 'bring', marks: NO_MARKS })
   })
 
   test('counts the history that the source has and it left out, not what it did not see', () => {
@@ -212,12 +213,18 @@ describe('a rollback', () => {
     for (const isProtected of [false, true]) {
       const { effect, ledger, told } = met(
         brought(restored),
-        head({ protected: isProtected }),
+        head({ marks: { protected: isProtected } }),
         ROLLBACK,
       )
       const memory = { id: 'old', key: 'a', ...content, version: 5, createdAt: 5, updatedAt: NOW }
       expect(effect).toEqual({
-        ...{ effect: 'keep', operation: 'restore', memory, size: 10, protected: isProtected },
+        ...{
+          effect: 'keep',
+          operation: 'restore',
+          memory,
+          size: 10,
+          marks: { protected: isProtected },
+        },
       })
       expect(ledger).toEqual({ ...before, bytes: 210, history: 150 })
       expect(told).toEqual({ ...ONE, conflicts: ['a'], deleted: 0 })
@@ -236,7 +243,7 @@ describe('a rollback', () => {
 
   test('deletes what was not there, protected or not', () => {
     for (const isProtected of [false, true]) {
-      const found = head({ protected: isProtected })
+      const found = head({ marks: { protected: isProtected } })
       const { effect, ledger, told } = met(deletion, found, ROLLBACK)
       const deleted = { version: 5, deletedAt: NOW }
       expect(effect).toEqual({ effect: 'delete', key: 'a', deleted })
@@ -290,7 +297,7 @@ describe('of many keys the first are named', () => {
   })
 
   test('that are protected', () => {
-    const answer = followed(all, head({ protected: true }), REPLACE).answer()
+    const answer = followed(all, head({ marks: { protected: true } }), REPLACE).answer()
     expect(answer).toEqual({
       ...{ outcome: 'imported', imported: 0, skipped: all.length },
       ...{ conflicts: first, protected: first },
@@ -362,7 +369,7 @@ describe('that it will be over the quota is certain', () => {
     const bounds = { memories: 4, bytes: 330 }
     expect(isCertain(bounds, named(50, DELETION))).toBe(false)
     expect(isCertain(bounds, named(50), head(), on('skip'))).toBe(false)
-    expect(isCertain(bounds, named(50), head({ protected: true }))).toBe(false)
+    expect(isCertain(bounds, named(50), head({ marks: { protected: true } }))).toBe(false)
   })
 
   test('not of a home that has as much already', () => {

@@ -2,6 +2,7 @@
 import { describe, expect, test } from 'vitest'
 import type { Head } from '../../../src/store/change.ts'
 import { type Link, numbersOf, planErasure } from '../../../src/store/erasure.ts'
+import { NO_MARKS } from '../../../src/store/marks.ts'
 import type { Ledger } from '../../../src/store/plan.ts'
 import type { Erasure } from '../../../src/store/port/memories.ts'
 
@@ -11,7 +12,7 @@ const before: Ledger = { memories: 3, bytes: 300, history: 90, deleted: 2, floor
 
 const head = (overrides: Partial<Head> = {}): Head => ({
   ...{ id: 'id', version: 4, createdAt: 5, updatedAt: 6, deleted: false, size: 40, kept: true },
-  protected: false,
+  marks: NO_MARKS,
   ...overrides,
 })
 

@@ -1,4 +1,5 @@
 /** A home as a few maps in memory, on which a plan is carried out as an engine must do it. */
+
 import {
   type Changed,
   type Content,
@@ -7,6 +8,7 @@ import {
   type Past,
   sizeOf,
 } from '../../../src/store/change.ts'
+import { NO_MARKS } from '../../../src/store/marks.ts'
 import { type Ledger, type Plan, plan, type Stored } from '../../../src/store/plan.ts'
 import type { Change, EraseAnswer, Erasure } from '../../../src/store/port/memories.ts'
 import type { HomeBounds } from '../../../src/store/port/store.ts'
@@ -66,8 +68,8 @@ export function plainHome(bounds: HomeBounds, from?: ReadonlyMap<string, Lies>) 
     }
     const { memory, left: old } = effect
     const before = lies.get(old?.key ?? memory.key)
-    const isProtected = before?.head.protected ?? false
-    const facts = { deleted: false, size: sizeOf(memory), kept: true, protected: isProtected }
+    const { marks = NO_MARKS } = before?.head ?? {}
+    const facts = { deleted: false, size: sizeOf(memory), kept: true, marks }
     const head = { ...memory, ...facts }
     const versions = new Map(before?.versions).set(memory.version, memory)
     lies.set(memory.key, { head, content: memory, versions })

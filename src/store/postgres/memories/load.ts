@@ -1,6 +1,8 @@
 /** What changes need to know of their keys: loaded at once, once the home is locked. */
+
 import { type Content, keyOf, type Past } from '../../change.ts'
 import type { Loaded } from '../../home-log.ts'
+import { markColumns } from '../../marks.ts'
 import type { Change } from '../../port/memories.ts'
 import { ask, statement, type Verb } from '../../verbs/verb.ts'
 import { boundOf, CURRENT, chainOf, rowAt } from './log.ts'
@@ -10,7 +12,7 @@ type StoredRow = StateRow & { text: string | null; metadata: string | null }
 
 const storedUnder = statement<StoredRow>(`
   SELECT m.key, m.id, m.version, m.created_at, m.updated_at, m.deleted, m.size, m.pinned,
-    m.protected, m.n, v.text, v.metadata
+    ${markColumns('m')}, m.n, v.text, v.metadata
   FROM memories m ${CURRENT}
   WHERE m.agent_id = $1 AND m.key = ANY($2::TEXT[])`)
 

@@ -1,4 +1,5 @@
 /** Reads of current memories, by key or in lists. */
+import { markColumns } from '../../marks.ts'
 import type { Identity } from '../../port/identity.ts'
 import type { Deleted, MemoriesAnswer, MemoriesQuery, ReadAnswer } from '../../port/memories.ts'
 import { endOf, type MemoryRow, memoryOf, pageOf, type SummaryRow } from '../../rows.ts'
@@ -12,7 +13,7 @@ import { CURRENT, rowAt } from './log.ts'
 export type FoundRow = AdmittedRow & ((MemoryRow & { deleted: boolean }) | { id: null })
 
 const FOUND = `c.kind, c.status AS credential_status,
-  m.id, m.key, v.text, v.metadata, m.version, m.created_at, m.updated_at, m.protected,
+  m.id, m.key, v.text, v.metadata, m.version, m.created_at, m.updated_at, ${markColumns('m')},
   m.deleted`
 
 /** The agent's status is stored with each credential, see schema.sql. */
@@ -85,7 +86,7 @@ type ListedRow = AdmittedRow & { last_event: number } & (SummaryRow | { key: nul
 const list = (after: string, order: string) =>
   statement<ListedRow>(
     `SELECT c.kind, c.status AS credential_status, h.last_event, l.id, l.key, l.bytes, l.metadata,
-       l.version, l.created_at, l.updated_at, l.protected, l.seq, CASE WHEN $9 THEN l.text END AS text
+       l.version, l.created_at, l.updated_at, ${markColumns('l')}, l.seq, CASE WHEN $9 THEN l.text END AS text
      FROM credentials c JOIN homes h ON h.agent_id = c.agent_id
      LEFT JOIN LATERAL (
        SELECT found.*, sum(CASE WHEN $9 THEN size ELSE size - bytes END) OVER (
@@ -93,7 +94,7 @@ const list = (after: string, order: string) =>
        ) AS size_before
        FROM (
          SELECT m.id, m.key, v.bytes, v.size, v.metadata, m.version, m.created_at, m.updated_at,
-           m.protected, m.seq, v.text
+           ${markColumns('m')}, m.seq, v.text
          FROM (
            SELECT *, n AS seq FROM memories
            WHERE agent_id = $1 AND key >= $4 AND key < $5 AND ${after}

@@ -1,9 +1,11 @@
 /** The current state of each key. */
 import type { KeyState, Place } from '../../home-log.ts'
+import { MARK_TYPES, type MarkRow, markColumns, marksOf } from '../../marks.ts'
+import { MARKS } from '../../port/memories.ts'
 import { ask, statement, type Verb } from '../../verbs/verb.ts'
 import { insertRows } from './insert-rows.ts'
 
-export interface StateRow {
+export interface StateRow extends MarkRow {
   key: string
   id: string
   version: number
@@ -12,7 +14,6 @@ export interface StateRow {
   deleted: boolean
   size: number
   pinned: boolean
-  protected: boolean
   /** The row of the newest version; null if none is retained. */
   n: number | null
 }
@@ -27,22 +28,23 @@ export const rowOf = (place: Place | null): number | null => {
 export const stateOf = ({
   created_at: createdAt,
   updated_at: updatedAt,
-  key: _,
   n,
   ...row
 }: StateRow): KeyState => ({
-  ...{ ...row, createdAt, updatedAt, kept: n !== null, place: n === null ? null : { row: n } },
+  ...{ id: row.id, version: row.version, createdAt, updatedAt, deleted: row.deleted },
+  ...{ size: row.size, pinned: row.pinned, marks: marksOf(row) },
+  ...{ kept: n !== null, place: n === null ? null : { row: n } },
   ...{ change: n ?? 0, count: 0, run: 0 },
 })
 
 const stateRowOf = (key: string, state: KeyState): StateRow => ({
   ...{ key, id: state.id, version: state.version, n: rowOf(state.place) },
   ...{ created_at: state.createdAt, updated_at: state.updatedAt, deleted: state.deleted },
-  ...{ size: state.size, pinned: state.pinned, protected: state.protected },
+  ...{ size: state.size, pinned: state.pinned, ...state.marks },
 })
 
 const select = statement<StateRow>(`
-  SELECT key, id, version, created_at, updated_at, deleted, size, pinned, protected, n
+  SELECT key, id, version, created_at, updated_at, deleted, size, pinned, ${markColumns('memories')}, n
   FROM memories WHERE agent_id = $1 AND key = ANY($2::TEXT[])`)
 
 export function* readStates(
@@ -58,12 +60,12 @@ const save = insertRows(
   ['agent_id'],
   {
     ...{ key: 'TEXT', id: 'TEXT', version: 'BIGINT', created_at: 'BIGINT', updated_at: 'BIGINT' },
-    ...{ deleted: 'BOOLEAN', size: 'BIGINT', pinned: 'BOOLEAN', protected: 'BOOLEAN', n: 'BIGINT' },
+    ...{ deleted: 'BOOLEAN', size: 'BIGINT', pinned: 'BOOLEAN', ...MARK_TYPES, n: 'BIGINT' },
   },
   `ON CONFLICT (agent_id, key) DO UPDATE
    SET id = excluded.id, version = excluded.version, created_at = excluded.created_at,
      updated_at = excluded.updated_at, deleted = excluded.deleted, size = excluded.size,
-     pinned = excluded.pinned, protected = excluded.protected, n = excluded.n`,
+     pinned = excluded.pinned, n = excluded.n, ${MARKS.map((mark) => `${mark} = excluded.${mark}`).join(', ')}`,
 )
 
 export const saveStates = (agentId: string, states: ReadonlyMap<string, KeyState>): Verb<unknown> =>

@@ -1,5 +1,6 @@
 /** A consistent export: one read-only snapshot on its own connection, read in pages. */
 
+import { markColumns } from '../../marks.ts'
 import { StoreUnavailable } from '../../port/errors.ts'
 import type { EventsAnswer, HomeEvent } from '../../port/events.ts'
 import type { Identity } from '../../port/identity.ts'
@@ -32,7 +33,7 @@ const readHead = statement<AdmittedRow & AgentRow & { erasures: number }>(`
 
 const readPage = statement<MemoryRow>(`
   SELECT m.id, m.key, v.text, v.metadata, m.version, m.created_at, m.updated_at,
-    m.protected
+    ${markColumns('m')}
   FROM memories m ${CURRENT}
   WHERE m.agent_id = $1 AND m.key > $2 AND m.key >= $3 AND m.key < $4 AND NOT m.deleted
   ORDER BY m.key LIMIT ${PAGE}`)

@@ -1,6 +1,8 @@
 /** Reads of memories: current, in lists, and earlier versions. */
+
 import type { DatabaseSync } from 'node:sqlite'
 import { deletedOf } from '../../change.ts'
+import { markColumns, marksIn, setMarks } from '../../marks.ts'
 import type { Identity } from '../../port/identity.ts'
 import type { MemoriesAnswer, MemoriesQuery, ReadAnswer } from '../../port/memories.ts'
 import { endOf, pageOf, type SummaryRow } from '../../rows.ts'
@@ -16,13 +18,13 @@ type MemoryTuple = [
   version: number,
   createdAt: number,
   updatedAt: number,
-  isProtected: number,
+  ...marks: number[],
 ]
 
 export function prepareReadMemory(db: DatabaseSync, refuse: Refuse) {
   const memory = prepareTuples<MemoryTuple>(
     db,
-    `SELECT m.id, v.text, v.metadata, m.version, m.created_at, m.updated_at, m.protected
+    `SELECT m.id, v.text, v.metadata, m.version, m.created_at, m.updated_at, ${markColumns('m')}
      FROM memories m JOIN log v ON v.n = m.n
      WHERE m.agent_id = ? AND m.key = ? AND m.deleted = 0`,
   )
@@ -32,14 +34,18 @@ export function prepareReadMemory(db: DatabaseSync, refuse: Refuse) {
     if (refused) return refused
     const row = memory.get(identity.agentId, key)
     if (!row) return { outcome: 'missing', deleted: deletedOf(state(identity.agentId, key)) }
-    const [id, text, metadata, version, createdAt, updatedAt, isProtected] = row
+    const [id, text, metadata, version, createdAt, updatedAt, ...marks] = row
     const found = { id, key, text, metadata, version, createdAt, updatedAt }
-    return { outcome: 'found', memory: isProtected ? { ...found, protected: true } : found }
+    const isMarked = marks.some((mark) => mark === 1)
+    return {
+      outcome: 'found',
+      memory: isMarked ? { ...found, ...setMarks(marksIn(marks)) } : found,
+    }
   }
 }
 
 const columns = (whole: boolean): string => `
-  m.id, m.key, v.bytes, v.metadata, m.version, m.created_at, m.updated_at, m.protected,
+  m.id, m.key, v.bytes, v.metadata, m.version, m.created_at, m.updated_at, ${markColumns('m')},
   m.change AS seq,
   ${whole ? 'v.text' : 'NULL AS text'}`
 

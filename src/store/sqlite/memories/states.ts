@@ -1,6 +1,8 @@
 /** The current state of each key: a live memory or a tombstone, and its newest version. */
 import type { DatabaseSync } from 'node:sqlite'
 import type * as waist from '../../home-log.ts'
+import { marksIn, markTuple } from '../../marks.ts'
+import { MARKS } from '../../port/memories.ts'
 import { prepare, prepareTuples } from '../engine/connection.ts'
 
 /** The current state of a key, and the row of its newest version. */
@@ -16,29 +18,42 @@ type StandTuple = [
   deleted: number,
   size: number,
   pinned: number,
-  isProtected: number,
   change: number,
   kept: number,
   run: number,
   n: number | null,
+  ...marks: number[],
 ]
 
 export function prepareKeyState(db: DatabaseSync) {
   const select = prepareTuples<StandTuple>(
     db,
-    `SELECT id, version, created_at, updated_at, deleted, size, pinned, protected, change, kept, run,
-       n
+    `SELECT id, version, created_at, updated_at, deleted, size, pinned, change, kept, run, n,
+       ${MARKS.join(', ')}
      FROM memories WHERE agent_id = ? AND key = ?`,
   )
   return (agentId: string, key: string): KeyState | undefined => {
     const row = select.get(agentId, key)
     if (!row) return undefined
-    const [id, version, createdAt, updatedAt, deleted, size, pinned, isProtected, ...rest] = row
-    const [change, count, run, n] = rest
-    const marks = { pinned: pinned === 1, protected: isProtected === 1 }
-    const flags = { deleted: deleted === 1, kept: count > 0, ...marks }
+    const [id, version, createdAt, updatedAt, deleted, size, pinned, ...rest] = row
+    const [change, count, run, n, ...marked] = rest
+    const flags = { deleted: deleted === 1, kept: count > 0, pinned: pinned === 1 }
+    const marks = marksIn(marked)
     const place = n === null ? null : { row: n }
-    return { id, version, createdAt, updatedAt, size, change, count, run, n, place, ...flags }
+    return {
+      id,
+      version,
+      createdAt,
+      updatedAt,
+      size,
+      change,
+      count,
+      run,
+      n,
+      place,
+      marks,
+      ...flags,
+    }
   }
 }
 
@@ -46,14 +61,14 @@ export function prepareSaveKeyState(db: DatabaseSync) {
   const insert = prepare(
     db,
     `INSERT INTO memories
-       (id, version, created_at, updated_at, deleted, size, pinned, protected, change, kept, run,
-        n, agent_id, key)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+       (id, version, created_at, updated_at, deleted, size, pinned, change, kept, run, n,
+        ${MARKS.join(', ')}, agent_id, key)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ${MARKS.map(() => '?').join(', ')}, ?, ?)`,
   )
   const update = prepare(
     db,
     `UPDATE memories SET id = ?, version = ?, created_at = ?, updated_at = ?, deleted = ?,
-       size = ?, pinned = ?, protected = ?, change = ?, kept = ?, run = ?, n = ?
+       size = ?, pinned = ?, change = ?, kept = ?, run = ?, n = ?, ${MARKS.map((mark) => `${mark} = ?`).join(', ')}
      WHERE agent_id = ? AND key = ?`,
   )
   return (
@@ -65,17 +80,8 @@ export function prepareSaveKeyState(db: DatabaseSync) {
     const { id, version, createdAt, updatedAt, deleted, size, pinned, change, count, run } = state
     const statement = isNew ? insert : update
     statement.run(
-      ...[
-        id,
-        version,
-        createdAt,
-        updatedAt,
-        deleted ? 1 : 0,
-        size,
-        pinned ? 1 : 0,
-        +state.protected,
-      ],
-      ...[change, count, run, n, agentId, key],
+      ...[id, version, createdAt, updatedAt, deleted ? 1 : 0, size, pinned ? 1 : 0],
+      ...[change, count, run, n, ...markTuple(state.marks), agentId, key],
     )
   }
 }

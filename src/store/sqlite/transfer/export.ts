@@ -1,7 +1,9 @@
 /** A consistent export: one read transaction on a connection of its own, read in batches. */
+
 import type { DatabaseSync } from 'node:sqlite'
 import type { Timers } from '../../../timers.ts'
 import { nextTurn } from '../../../turns.ts'
+import { markColumns } from '../../marks.ts'
 import { StoreUnavailable } from '../../port/errors.ts'
 import type { HomeEvent } from '../../port/events.ts'
 import type { Identity } from '../../port/identity.ts'
@@ -136,7 +138,7 @@ function begin(db: DatabaseSync, wanted: Wanted, circumstances: Circumstances): 
   const rows = prepare<MemoryRow>(
     db,
     `SELECT m.id, m.key, v.text, v.metadata, m.version, m.created_at, m.updated_at,
-       m.protected
+       ${markColumns('m')}
      FROM memories m JOIN log v ON v.n = m.n
      WHERE ${OF_AGENT} ORDER BY m.key`,
   )

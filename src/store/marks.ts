@@ -1,0 +1,40 @@
+/** The marks of a memory (port/memories.ts), as states, rows and statements have them. */
+import { MARKS, type Mark, type Marks, type SetMarks } from './port/memories.ts'
+
+const each = <T>(of: (mark: Mark, at: number) => T): Record<Mark, T> =>
+  Object.fromEntries(MARKS.map((mark, at) => [mark, of(mark, at)])) as Record<Mark, T>
+
+/** Of a new memory, and of a tombstone. */
+export const NO_MARKS: Marks = each(() => false)
+
+/** A row with a column for each. SQLite has no booleans. */
+export type MarkRow = Record<Mark, boolean | number>
+
+export const markColumns = (table: string): string =>
+  MARKS.map((mark) => `${table}.${mark}`).join(', ')
+
+export const MARK_TYPES = each(() => 'BOOLEAN' as const)
+
+/** Most memories have none: they share one object. */
+export const marksOf = (row: MarkRow): Marks =>
+  MARKS.some((mark) => row[mark]) ? each((mark) => Boolean(row[mark])) : NO_MARKS
+
+/** In a tuple that ends with them. */
+export const marksIn = (tuple: readonly number[]): Marks =>
+  tuple.includes(1) ? each((_, at) => tuple[at] === 1) : NO_MARKS
+
+export const markTuple = (marks: Marks): number[] => MARKS.map((mark) => +marks[mark])
+
+/** As answers have them: those that are set. */
+export const setMarks = (row: MarkRow | Marks): SetMarks =>
+  MARKS.some((mark) => row[mark])
+    ? (Object.fromEntries(
+        MARKS.filter((mark) => row[mark]).map((mark) => [mark, true]),
+      ) as SetMarks)
+    : {}
+
+/** What is not said stays. */
+export const markedAs = (
+  said: Readonly<Partial<Record<Mark, boolean | undefined>>>,
+  before: Marks,
+): Marks => each((mark) => Boolean(said[mark] ?? before[mark]))
