@@ -13,6 +13,7 @@ import { exportPlan, exports } from './export.ts'
 import { finding, findPlan } from './find.ts'
 import { tableGoals } from './goals.ts'
 import { growth, growthPlan } from './growth.ts'
+import { importPlan, imports } from './import.ts'
 import { isolation } from './isolation.ts'
 import type { Operation } from './load/dialect.ts'
 import { type Generator, startGenerator } from './load/handle.ts'
@@ -200,6 +201,7 @@ const partsOf = (quick: boolean, agents: number | undefined): Parts => ({
   isolation: () => (quick ? isolation(3, 1) : isolation(10, 3)),
   find: () => finding(findPlan(quick)),
   mcp: () => mcpFinding(mcpPlan(quick)),
+  import: () => imports(importPlan(quick), quick ? 1 : 3),
   batch: () => batchFinding(batchPlan(quick)),
   growth: () => growth(growthPlan(quick)),
   [BY_NAME_ALONE]: () => scale(scalePlan(quick, agents)),

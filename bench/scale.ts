@@ -35,7 +35,7 @@ const SAMPLE = 1_000
 /** Each engine answers as many at once as nearly as fast as more. */
 const AT_ONCE = 64
 
-const options: StoreOptions = {
+export const options: StoreOptions = {
   home: { memories: 0, bytes: 0, versions: 0, events: 0 },
   feed: { entries: 0, bytes: 0 },
   searchCache: 0,
@@ -43,7 +43,7 @@ const options: StoreOptions = {
   timers: processTimers,
 }
 
-const noLimits = { perAddress: 0, perNetwork: 0, inAll: 0, windowMs: 3_600_000 }
+export const noLimits = { perAddress: 0, perNetwork: 0, inAll: 0, windowMs: 3_600_000 }
 
 const secretOf = (kind: string, n: number): Buffer =>
   createHash('sha256').update(`${kind} ${n}`).digest()
@@ -57,7 +57,7 @@ interface Member {
 
 const idNow = (): string => newId(Date.now(), randomBytes)
 
-const memberOf = (n: number): Member => ({
+export const memberOf = (n: number): Member => ({
   n,
   identity: {
     ...{ agentId: idNow(), kind: 'agent', status: 'active' },
@@ -67,7 +67,7 @@ const memberOf = (n: number): Member => ({
 
 const hex = (): string => (randomUUID() + randomUUID()).replaceAll('-', '')
 
-const birthOf = ({ n, identity: { agentId, tokenHash } }: Member) => ({
+export const birthOf = ({ n, identity: { agentId, tokenHash } }: Member) => ({
   ...{ agentId, name: `Agent ${n}`, purpose: 'Remembers for its person.', symbol: 'zerno' },
   ...{ agentTokenHash: tokenHash, operatorTokenHash: hashToken(`${n}`), keyHash: hex() },
   ...{ fingerprint: hex(), salt: hex(), bornFrom: '192.0.2.1' },
