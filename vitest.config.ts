@@ -20,7 +20,7 @@ const AT_LENGTH = [
   'test/{home/{memory-races,model,memories/context},cli/sync-model}.test.ts',
   'test/client/adapters/langgraph-{graphs,store}.test.ts',
   'test/rights/{guards,rights}.test.ts',
-  'test/store/{words,memories/{ledger,plan},search/fold}.test.ts',
+  'test/store/{words,memories/{counters,plan},search/fold}.test.ts',
   'test/strangers/hostile-{bodies,home,requests}.test.ts',
 ]
 

@@ -16,7 +16,7 @@ export const LONG = [
   'test/http/{bad-bodies,compress}.test.ts',
   'test/oauth/{flow,refusals,sessions}.test.ts',
   'test/store/{import-embedded,released-databases,residue,schema,words,writer}.test.ts',
-  'test/store/{memories/ledger,memories/sweep,check/verify}.test.ts',
+  'test/store/{memories/counters,memories/sweep,check/verify}.test.ts',
   'test/store/{erasing,gateway-contract}.test.ts',
   'test/store/search/**',
   'test/web/memory/rendered.test.ts',

@@ -6,7 +6,7 @@
  */
 import type { Brought, Way } from './bring.ts'
 import type { Head } from './change.ts'
-import type { Ledger } from './plan.ts'
+import type { Counters } from './plan.ts'
 import type { HomeEvent } from './port/events.ts'
 import type { Author, Identity, Refused } from './port/identity.ts'
 import type { ImportAnswer, RollbackOrder, TakenBack } from './port/transfer.ts'
@@ -63,7 +63,7 @@ export interface Batch {
   /** Undefined: all are. */
   readonly due?: Due | undefined
   /** Of an import: the counters before it, on which its quota is judged at the end. */
-  readonly since?: Ledger | undefined
+  readonly since?: Counters | undefined
   /** What is brought, or what is to be as it was. */
   readonly brought?: readonly Brought[]
   readonly back?: readonly Back[]
@@ -90,7 +90,7 @@ export type BatchAnswer =
 export type HeadsAnswer =
   | {
       readonly outcome: 'heads'
-      readonly home: Ledger
+      readonly home: Counters
       readonly heads: ReadonlyMap<string, Head>
     }
   | Refused

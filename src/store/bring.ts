@@ -1,7 +1,7 @@
 /** What an import or a rollback does to each key: decided here for every engine. */
 import { type Effect, type Head, isLiving, isPinned, sizeOf } from './change.ts'
 import { markedAs, NO_MARKS } from './marks.ts'
-import { isOver, type Ledger } from './plan.ts'
+import { type Counters, isOver } from './plan.ts'
 import type { Refused } from './port/identity.ts'
 import type { Marks, Operation } from './port/memories.ts'
 import type { HomeBounds } from './port/store.ts'
@@ -79,7 +79,7 @@ function next(newest: KeptVersion, head: Head, { isRollback }: Way, now: number)
 function effectOf(
   brought: Brought,
   found: Head | undefined,
-  { floor }: Ledger,
+  { floor }: Counters,
   way: Way,
   now: number,
 ): Effect | undefined {
@@ -94,8 +94,8 @@ function effectOf(
 }
 
 /** The home's counters after this key. */
-function counted<L extends Ledger>(
-  ledger: L,
+function counted<L extends Counters>(
+  counters: L,
   effect: Effect,
   { versions }: Brought,
   head: Head | undefined,
@@ -105,11 +105,11 @@ function counted<L extends Ledger>(
   const size = bytesOf(newest)
   const all = versions.reduce((sum, each) => sum + bytesOf(each), 0)
   return {
-    ...ledger,
-    memories: ledger.memories + (isDeletion(newest) ? 0 : 1) - (isLiving(head) ? 1 : 0),
-    bytes: ledger.bytes - was + size,
-    history: ledger.history + (effect.effect === 'bring' ? all - size : was),
-    deleted: ledger.deleted + (isDeletion(newest) ? 1 : 0) - (head?.deleted ? 1 : 0),
+    ...counters,
+    memories: counters.memories + (isDeletion(newest) ? 0 : 1) - (isLiving(head) ? 1 : 0),
+    bytes: counters.bytes - was + size,
+    history: counters.history + (effect.effect === 'bring' ? all - size : was),
+    deleted: counters.deleted + (isDeletion(newest) ? 1 : 0) - (head?.deleted ? 1 : 0),
   }
 }
 
@@ -121,11 +121,11 @@ const mostKeys = ({ memories, events }: HomeBounds): number =>
   memories > 0 && events > 0 ? memories + events + LATE : 0
 
 /** Follows what is brought, key by key. */
-export function followBrought<L extends Ledger>(before: L, way: Way, bounds: HomeBounds) {
+export function followBrought<L extends Counters>(before: L, way: Way, bounds: HomeBounds) {
   const conflicts: string[] = []
   const protectedKeys: string[] = []
   const counts = { imported: 0, skipped: 0, historyLeftOut: 0, deleted: 0 }
-  let ledger = before
+  let counters = before
   /** What is brought alone, as if it replaced everything. */
   let alone = { ...before, memories: 0, bytes: 0, vectors: 0 }
   const most = mostKeys(bounds)
@@ -145,14 +145,14 @@ export function followBrought<L extends Ledger>(before: L, way: Way, bounds: Hom
       if (!effect) return undefined
       if (effect.effect === 'delete') counts.deleted++
       if (effect.effect !== 'bring') counts.historyLeftOut += brought.found - 1
-      ledger = counted(ledger, effect, brought, head)
+      counters = counted(counters, effect, brought, head)
       if (!isDeletion(newest)) {
         const { memories, bytes } = alone
         alone = { ...alone, memories: memories + 1, bytes: bytes + bytesOf(newest) }
       }
       return effect
     },
-    ledger: (): L => ledger,
+    counters: (): L => counters,
     /** Whether it is over the quota for certain, whatever follows. */
     isTooMuch: () => isTooMany() || isOver(before, alone, bounds),
     /**
@@ -160,10 +160,10 @@ export function followBrought<L extends Ledger>(before: L, way: Way, bounds: Hom
      * judged by; null: it is not.
      */
     refusal(
-      since: Ledger | null = before,
+      since: Counters | null = before,
     ): Exclude<ImportAnswer, Refused | { outcome: 'imported' }> | undefined {
       if (isConflict()) return { outcome: 'conflict', conflicts }
-      const isTooMuch = since !== null && (isTooMany() || isOver(since, ledger, bounds))
+      const isTooMuch = since !== null && (isTooMany() || isOver(since, counters, bounds))
       return isTooMuch ? { outcome: 'over_quota' } : undefined
     },
     answer(): Extract<ImportAnswer, { outcome: 'imported' }> {

@@ -1,6 +1,6 @@
 /** Which versions an erasure removes, and what remains: decided here for every engine. */
 import { deletedOf, type Head, isLiving, timeAfter } from './change.ts'
-import type { Ledger } from './plan.ts'
+import type { Counters } from './plan.ts'
 import type { Deleted, Erasure } from './port/memories.ts'
 
 /** A retained version. */
@@ -22,7 +22,7 @@ export interface Erased<Version extends Link> {
   readonly left: Deleted | undefined
   /** Erasing a live memory as a whole also creates the version of its deletion. */
   readonly made: number | undefined
-  readonly ledger: Ledger
+  readonly counters: Counters
 }
 
 const isErased = (erasure: Erasure, { version }: Link, head: Head): boolean => {
@@ -39,15 +39,15 @@ function relink(stay: readonly Link[]): Erased<Link>['relinked'] {
 const bytesOf = (versions: readonly Link[]): number =>
   versions.reduce((sum, { size }) => sum + size, 0)
 
-function counted(ledger: Ledger, gone: readonly Link[], ended: Head | undefined): Ledger {
+function counted(counters: Counters, gone: readonly Link[], ended: Head | undefined): Counters {
   const size = ended?.size ?? 0
   const one = ended ? 1 : 0
   return {
-    ...ledger,
-    memories: ledger.memories - one,
-    deleted: ledger.deleted + one,
-    bytes: ledger.bytes - size,
-    history: ledger.history - (bytesOf(gone) - size),
+    ...counters,
+    memories: counters.memories - one,
+    deleted: counters.deleted + one,
+    bytes: counters.bytes - size,
+    history: counters.history - (bytesOf(gone) - size),
   }
 }
 
@@ -58,7 +58,7 @@ export function planErasure<Version extends Link>(
   erasure: Erasure,
   head: Head,
   versions: readonly Version[],
-  ledger: Ledger,
+  counters: Counters,
   now: number,
 ): Erased<Version> | 'current' {
   const living = isLiving(head)
@@ -73,7 +73,7 @@ export function planErasure<Version extends Link>(
     relinked: relink(versions.filter((each) => !taken.has(each))),
     left: all ? (made ?? deletedOf(head)) : undefined,
     made: made?.version,
-    ledger: counted(ledger, gone, ended),
+    counters: counted(counters, gone, ended),
   }
 }
 

@@ -5,7 +5,7 @@
 import type { Actor, Batch, Begun } from './batches.ts'
 import type { Content, Head } from './change.ts'
 import type { Link } from './erasure.ts'
-import type { Ledger, Stored } from './plan.ts'
+import type { Counters, Stored } from './plan.ts'
 import type { EventType } from './port/events.ts'
 import type { Refused } from './port/identity.ts'
 import type { Change, Operation } from './port/memories.ts'
@@ -64,7 +64,7 @@ export interface LogEntry {
 }
 
 /** The counters of a home and the end of its chain; an engine adds what it needs itself. */
-export interface Home extends Ledger, ChainHead {}
+export interface Home extends Counters, ChainHead {}
 
 /** The current state of a key. */
 export interface KeyState extends Head {

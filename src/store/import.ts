@@ -9,7 +9,7 @@ import {
   portionsOf,
 } from './batches.ts'
 import { type Brought, bytesOf, followBrought, type Way } from './bring.ts'
-import type { Ledger } from './plan.ts'
+import type { Counters } from './plan.ts'
 import { OutcomeUnknown, StoreUnavailable } from './port/errors.ts'
 import type { Identity, Refused } from './port/identity.ts'
 import type { HomeBounds } from './port/store.ts'
@@ -58,7 +58,7 @@ async function* keysOf(source: ImportSource, bounds: HomeBounds): AsyncGenerator
 interface Foreseen {
   readonly answer: ImportAnswer
   /** The counters before it. */
-  readonly since: Ledger | undefined
+  readonly since: Counters | undefined
 }
 
 /** What the import would do now. */
@@ -70,7 +70,7 @@ async function foresee(
   bounds: HomeBounds,
   now: number,
 ): Promise<Foreseen> {
-  let since: Ledger | undefined
+  let since: Counters | undefined
   let following: ReturnType<typeof followBrought> | undefined
   for await (const { items } of portions) {
     const found = await readHeads(

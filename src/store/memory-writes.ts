@@ -7,7 +7,7 @@ import { numbersOf, planErasure } from './erasure.ts'
 import type { Home, HomeLog, KeyState } from './home-log.ts'
 import { broughtBack } from './lines.ts'
 import { chainEntries, follow, remainsOf } from './log-entries.ts'
-import { type Ledger, plan } from './plan.ts'
+import { type Counters, plan } from './plan.ts'
 import type { EventType } from './port/events.ts'
 import type { Author, Identity } from './port/identity.ts'
 import type { AnswerBound, Change, ChangesAnswer, EraseAnswer, Erasure } from './port/memories.ts'
@@ -48,7 +48,7 @@ function* carryOut(
   log: HomeLog,
   { agentId, by, home, stored, now }: Writing,
   effects: readonly Effect[],
-  ledger: Ledger,
+  counters: Counters,
   around: { readonly first?: Around | undefined; readonly last?: Around | undefined } = {},
 ): Verb<void> {
   const chain = chainEntries(home, by)
@@ -57,10 +57,10 @@ function* carryOut(
   for (const effect of effects) follow(following, effect)
   if (around.last) chain.add({ ...around.last, at: now })
   const { states } = following
-  if (ledger.vectors > 0 && effects.length > 0) {
+  if (counters.vectors > 0 && effects.length > 0) {
     yield* vectorFates.vectorsFollow(agentId, effects.map(textFateOf))
   }
-  const after = { ...ledger, ...chain.end() }
+  const after = { ...counters, ...chain.end() }
   const { entries } = chain
   const writes = effects.length
   yield* log.save({ agentId, before: home, after, stored, now, entries, states, writes })
@@ -121,9 +121,9 @@ function* changeMemories(
   const loaded = yield* log.load(agentId, changes)
   const planned = plan(identity, changes, loaded, home, bounds, now, bound)
   if ('faults' in planned) return { outcome: 'unchanged', faults: planned.faults }
-  const { effects, ledger, results } = planned
+  const { effects, counters, results } = planned
   const writing = { agentId, by: authorOf(identity), home, stored: loaded.head, now }
-  if (effects.length > 0) yield* carryOut(log, writing, effects, ledger)
+  if (effects.length > 0) yield* carryOut(log, writing, effects, counters)
   return { outcome: 'changed', results }
 }
 
@@ -161,7 +161,7 @@ function* writeBatch(
   const event = begun?.event ?? home.lastEvent + 1
   // Nothing is pruned from its beginning until it has ended.
   const first = begin && (yield* log.record(agentId, batch, event))
-  yield* carryOut(log, { agentId, by, home, stored, now }, effects, following.ledger(), {
+  yield* carryOut(log, { agentId, by, home, stored, now }, effects, following.counters(), {
     first: begin && { type: begin.type, key: subjectOf(batch, effects) },
     last: end && { type: end },
   })
@@ -184,7 +184,7 @@ function* eraseMemory(
   if (!state) return { outcome: 'missing' }
   const erased = planErasure(erasure, state, yield* log.chain(agentId, key), home, now)
   if (erased === 'current') return { outcome: 'current' }
-  const { gone, left, ledger, made: version } = erased
+  const { gone, left, counters, made: version } = erased
   yield* log.remove(agentId, home, gone, erased.relinked)
   if (gone.length > 0) yield* ask(countErasure, agentId)
   if (left) yield* vectorFates.dropVector(agentId, key)
@@ -194,7 +194,7 @@ function* eraseMemory(
     ? { ...remainsOf(state, left, null), count: 0, run: 0 }
     : { ...state, count: state.count - gone.length, run: 0 }
   yield* log.save({
-    ...{ agentId, before: home, after: { ...home, ...ledger, ...chain.end() }, now },
+    ...{ agentId, before: home, after: { ...home, ...counters, ...chain.end() }, now },
     ...{ entries: chain.entries, states: new Map([[key, after]]), stored: () => state },
     writes: 0,
   })

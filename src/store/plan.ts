@@ -26,7 +26,7 @@ import {
 import type { HomeBounds } from './port/store.ts'
 
 /** The counters of a home. */
-export interface Ledger {
+export interface Counters {
   /** Live memories. */
   readonly memories: number
   /** Bytes of current texts and metadata. */
@@ -48,11 +48,11 @@ export interface Stored {
   readonly past: (key: string, version: number) => Past | null | undefined
 }
 
-export interface Plan<L extends Ledger = Ledger> {
+export interface Plan<L extends Counters = Counters> {
   readonly effects: readonly Changed[]
   /** One per change. */
   readonly results: readonly Result[]
-  readonly ledger: L
+  readonly counters: L
 }
 
 type FailedChange = { readonly at: number; readonly fault: ChangeError }
@@ -154,8 +154,8 @@ const keysOf = (effect: Changed): readonly string[] => {
 }
 
 /** The counters after the effect, computed from the previous state of its keys. */
-function counted<L extends Ledger>(ledger: L, effect: Changed, headOf: Stored['head']): L {
-  let { memories, bytes, history, deleted } = ledger
+function counted<L extends Counters>(counters: L, effect: Changed, headOf: Stored['head']): L {
+  let { memories, bytes, history, deleted } = counters
   for (const key of keysOf(effect)) {
     const before = headOf(key)
     if (isLiving(before)) {
@@ -170,24 +170,24 @@ function counted<L extends Ledger>(ledger: L, effect: Changed, headOf: Stored['h
     bytes += effect.size
     deleted -= 1
   }
-  return { ...ledger, memories, bytes, history, deleted }
+  return { ...counters, memories, bytes, history, deleted }
 }
 
 /** Vectors count as texts do. */
-const heldOf = ({ memories, bytes, vectors }: Ledger): Readonly<Record<Quota, number>> => ({
+const heldOf = ({ memories, bytes, vectors }: Counters): Readonly<Record<Quota, number>> => ({
   memories,
   bytes: bytes + vectors,
 })
 
 /** The quota that is exceeded. */
-function quotaOver(before: Ledger, after: Ledger, bounds: HomeBounds): Quota | undefined {
+function quotaOver(before: Counters, after: Counters, bounds: HomeBounds): Quota | undefined {
   const [was, is] = [heldOf(before), heldOf(after)]
   const isOver = (quota: Quota): boolean =>
     bounds[quota] > 0 && is[quota] > was[quota] && is[quota] > bounds[quota]
   return QUOTAS.find(isOver)
 }
 
-export const isOver = (before: Ledger, after: Ledger, bounds: HomeBounds): boolean =>
+export const isOver = (before: Counters, after: Counters, bounds: HomeBounds): boolean =>
   quotaOver(before, after, bounds) !== undefined
 
 const resultOf = (effect: Changed): Result =>
@@ -196,20 +196,20 @@ const resultOf = (effect: Changed): Result =>
     : { outcome: 'deleted', key: effect.key, deleted: effect.deleted }
 
 /** The effects of all changes, or the error of each change that cannot be made. */
-export function plan<L extends Ledger>(
+export function plan<L extends Counters>(
   identity: Pick<Identity, 'kind' | 'key'>,
   changes: readonly Change[],
   stored: Stored,
-  ledger: L,
+  counters: L,
   bounds: HomeBounds,
   now: number,
   bound?: AnswerBound,
 ): Plan<L> | { readonly faults: readonly FailedChange[] } {
-  const batch = overlay({ ...stored, past: within(identity, stored) }, ledger.floor)
+  const batch = overlay({ ...stored, past: within(identity, stored) }, counters.floor)
   const effects: Changed[] = []
   const results: Result[] = []
   const faults: FailedChange[] = []
-  let after = ledger
+  let after = counters
 
   function read(key: string): Result {
     const head = batch.head(key)
@@ -245,7 +245,7 @@ export function plan<L extends Ledger>(
   }
   if (faults.length > 0) return { faults }
   const tooMuch = bound && withoutRoom(results, bound)
-  return tooMuch ? { faults: [tooMuch] } : { effects, results, ledger: after }
+  return tooMuch ? { faults: [tooMuch] } : { effects, results, counters: after }
 }
 
 const jsonBytes = ({ text, metadata }: Memory): number =>

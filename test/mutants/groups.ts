@@ -112,7 +112,7 @@ export const groups: Readonly<Record<string, Group>> = {
       'change plan erasure bring batches import lines rollback settle take-back log-entries memory-writes',
     ),
     tests: [
-      ...test('store/memories', 'plan erasure bring ledger races'),
+      ...test('store/memories', 'plan erasure bring counters races'),
       ...test('store', 'changes-contract import-contract memory-contract contract'),
     ],
   },
@@ -124,7 +124,7 @@ export const groups: Readonly<Record<string, Group>> = {
       ),
     ],
     tests: [
-      ...test('store/memories', 'sweep ledger races'),
+      ...test('store/memories', 'sweep counters races'),
       ...test('store', 'import-embedded import-meanwhile batches-contract'),
       ...test(
         'store',
@@ -147,7 +147,7 @@ export const groups: Readonly<Record<string, Group>> = {
       ),
       ...test('store/memories', 'races'),
       ...test('store', 'commits-contract export-contract'),
-      ...test('postgres', 'ledger races batcher round-trips import-nodes'),
+      ...test('postgres', 'counters races batcher round-trips import-nodes'),
     ],
   },
   writes: {

@@ -9,20 +9,20 @@ import { prepare } from './engine/connection.ts'
 import { prepareVerbs } from './engine/run.ts'
 import type { Tally } from './engine/totals.ts'
 import { prepareHomes } from './memories/homes.ts'
-import { prepareFile } from './memories/log.ts'
+import { prepareIndex } from './memories/log.ts'
 
 /** Rows per slice; more would delay others. */
 const AT_ONCE = 128
 
 export function prepareEraseAgent(db: DatabaseSync, tally: Tally) {
   const homes = prepareHomes(db)
-  const file = prepareFile(db)
+  const index = prepareIndex(db)
   const { eraseAgent } = prepareVerbs(db, agentErasure)
   return (identity: Identity) => {
     const home = homes.read(identity.agentId)
     const answer = eraseAgent(identity)
     if (answer.outcome === 'revoked') return answer
-    file(identity.agentId, home)
+    index(identity.agentId, home)
     tally.erased(home.memories)
     return answer
   }

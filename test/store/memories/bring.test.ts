@@ -10,7 +10,7 @@ import {
 } from '../../../src/store/bring.ts'
 import type { Head } from '../../../src/store/change.ts'
 import { NO_MARKS } from '../../../src/store/marks.ts'
-import { isOver, type Ledger } from '../../../src/store/plan.ts'
+import { type Counters, isOver } from '../../../src/store/plan.ts'
 import type { HomeBounds } from '../../../src/store/port/store.ts'
 import {
   type KeptVersion,
@@ -21,7 +21,7 @@ import { unbounded } from '../../unbounded.ts'
 
 const NOW = 1_000
 
-const before: Ledger = { memories: 3, bytes: 300, history: 50, deleted: 2, floor: 6, vectors: 9 }
+const before: Counters = { memories: 3, bytes: 300, history: 50, deleted: 2, floor: 6, vectors: 9 }
 
 /** A version of 10 bytes. */
 const version = (overrides: Partial<KeptVersion> = {}): KeptVersion => ({
@@ -54,7 +54,7 @@ function met(sent: Brought, found?: Head, way = REPLACE, now = NOW) {
   const following = followBrought(before, way, unbounded.home)
   const effect = following.meet(sent, found, now)
   const { outcome: _, ...told } = following.answer()
-  return { effect, ledger: following.ledger(), refusal: following.refusal(), told }
+  return { effect, counters: following.counters(), refusal: following.refusal(), told }
 }
 
 const followed = (sent: readonly Brought[], found: Head | undefined, way: Way, bounds = {}) => {
@@ -82,23 +82,23 @@ describe('an import', () => {
   test('brings what comes where nothing was as it was, with its history', () => {
     expect(met(brought(...versions))).toEqual({
       effect: { effect: 'bring', key: 'a', versions, marks: NO_MARKS },
-      ledger: { ...before, memories: 4, bytes: 310, history: 60 },
+      counters: { ...before, memories: 4, bytes: 310, history: 60 },
       ...{ refusal: undefined, told: ONE },
     })
   })
 
   test('brings what was deleted before it came, and has no text', () => {
     const sent = brought(version({ version: 6 }), version(DELETION))
-    const { effect, ledger, told } = met(sent)
+    const { effect, counters, told } = met(sent)
     expect(effect).toEqual({ effect: 'bring', key: 'a', versions: sent.versions, marks: NO_MARKS })
-    expect([ledger, told]).toEqual([{ ...before, history: 60, deleted: 3 }, ONE])
+    expect([counters, told]).toEqual([{ ...before, history: 60, deleted: 3 }, ONE])
   })
 
   test('makes it the next version of the memory that it replaces, which is history then', () => {
     const memory = { id: 'old', key: 'a', ...content, version: 5, createdAt: 5, updatedAt: NOW }
     expect(met(brought(...versions), head())).toEqual({
       effect: { effect: 'keep', operation: 'import', memory, size: 10, marks: NO_MARKS },
-      ledger: { ...before, bytes: 210, history: 150 },
+      counters: { ...before, bytes: 210, history: 150 },
       ...{ refusal: undefined, told: { ...ONE, conflicts: ['a'], historyLeftOut: 2 } },
     })
   })
@@ -108,16 +108,16 @@ describe('an import', () => {
     for (const onConflict of ['fail', 'skip', 'replace'] as const) {
       expect(met(brought(version()), remains, on(onConflict))).toEqual({
         effect: { effect: 'keep', operation: 'import', memory, size: 10, marks: NO_MARKS },
-        ledger: { ...before, memories: 4, bytes: 310, deleted: 1 },
+        counters: { ...before, memories: 4, bytes: 310, deleted: 1 },
         ...{ refusal: undefined, told: ONE },
       })
     }
   })
 
   test('begins above the floor unless its version is above that already', () => {
-    const { effect, ledger } = met(brought(version({ version: 6 })))
+    const { effect, counters } = met(brought(version({ version: 6 })))
     expect(effect).toMatchObject({ effect: 'keep', memory: { id: 'new', version: 7 } })
-    expect(ledger).toEqual({ ...before, memories: 4, bytes: 310 })
+    expect(counters).toEqual({ ...before, memories: 4, bytes: 310 })
     expect(met(brought(version({ version: 7 }))).effect).toMatchObject({ effect: 'bring' })
   })
 
@@ -126,9 +126,9 @@ describe('an import', () => {
     const as = (newest: number) =>
       met(brought(version({ version: newest - 1 }), version({ version: newest })))
     expect(as(highest).effect).toMatchObject({ effect: 'bring' })
-    const { effect, ledger, told } = as(highest + 1)
+    const { effect, counters, told } = as(highest + 1)
     expect(effect).toMatchObject({ effect: 'keep', memory: { id: 'new', version: 7 } })
-    expect(ledger).toEqual({ ...before, memories: 4, bytes: 310 })
+    expect(counters).toEqual({ ...before, memories: 4, bytes: 310 })
     expect(told).toEqual({ ...ONE, historyLeftOut: 1 })
   })
 
@@ -139,21 +139,21 @@ describe('an import', () => {
       [deletion, remains],
       [low, undefined],
     ] as const) {
-      const { effect, ledger, told } = met(sent, found)
-      expect([effect, ledger, told]).toEqual([undefined, before, NONE])
+      const { effect, counters, told } = met(sent, found)
+      expect([effect, counters, told]).toEqual([undefined, before, NONE])
     }
   })
 
   test.each(['skip', 'fail'] as const)('leaves out what is there already: %s', (onConflict) => {
-    const { effect, ledger, told } = met(brought(...versions), head(), on(onConflict))
-    expect([effect, ledger]).toEqual([undefined, before])
+    const { effect, counters, told } = met(brought(...versions), head(), on(onConflict))
+    expect([effect, counters]).toEqual([undefined, before])
     expect(told).toEqual({ ...NONE, conflicts: ['a'] })
   })
 
   test('does not replace a protected memory, and says which', () => {
     const found = head({ marks: { protected: true } })
-    const { effect, ledger, told } = met(brought(...versions), found)
-    expect([effect, ledger]).toEqual([undefined, before])
+    const { effect, counters, told } = met(brought(...versions), found)
+    expect([effect, counters]).toEqual([undefined, before])
     expect(told).toEqual({ ...NONE, conflicts: ['a'], protected: ['a'] })
     expect(met(deletion, found).told).toEqual(NONE)
     expect(met(brought(...versions), found, on('skip')).told.protected).toBeUndefined()
@@ -211,7 +211,7 @@ describe('a rollback', () => {
 
   test('makes what was there the next version, protected or not, which it stays', () => {
     for (const isProtected of [false, true]) {
-      const { effect, ledger, told } = met(
+      const { effect, counters, told } = met(
         brought(restored),
         head({ marks: { protected: isProtected } }),
         ROLLBACK,
@@ -226,7 +226,7 @@ describe('a rollback', () => {
           marks: { protected: isProtected },
         },
       })
-      expect(ledger).toEqual({ ...before, bytes: 210, history: 150 })
+      expect(counters).toEqual({ ...before, bytes: 210, history: 150 })
       expect(told).toEqual({ ...ONE, conflicts: ['a'], deleted: 0 })
     }
   })
@@ -234,28 +234,28 @@ describe('a rollback', () => {
   test('brings back what was deleted, and never a version as it was', () => {
     const back = met(brought(restored), remains, ROLLBACK)
     expect(back.effect).toMatchObject({ effect: 'keep', memory: { id: 'new', version: 5 } })
-    expect(back.ledger).toEqual({ ...before, memories: 4, bytes: 310, deleted: 1 })
+    expect(back.counters).toEqual({ ...before, memories: 4, bytes: 310, deleted: 1 })
     const high = brought({ ...restored, version: 90 })
-    const { effect, ledger } = met(high, undefined, ROLLBACK)
+    const { effect, counters } = met(high, undefined, ROLLBACK)
     expect(effect).toMatchObject({ effect: 'keep', memory: { id: 'new', version: 7 } })
-    expect(ledger).toEqual({ ...before, memories: 4, bytes: 310 })
+    expect(counters).toEqual({ ...before, memories: 4, bytes: 310 })
   })
 
   test('deletes what was not there, protected or not', () => {
     for (const isProtected of [false, true]) {
       const found = head({ marks: { protected: isProtected } })
-      const { effect, ledger, told } = met(deletion, found, ROLLBACK)
+      const { effect, counters, told } = met(deletion, found, ROLLBACK)
       const deleted = { version: 5, deletedAt: NOW }
       expect(effect).toEqual({ effect: 'delete', key: 'a', deleted })
-      expect(ledger).toEqual({ ...before, memories: 2, bytes: 200, history: 150, deleted: 3 })
+      expect(counters).toEqual({ ...before, memories: 2, bytes: 200, history: 150, deleted: 3 })
       expect(told).toEqual({ ...ONE, deleted: 1 })
     }
   })
 
   test('has nothing to delete where nothing is', () => {
     for (const found of [remains, undefined]) {
-      const { effect, ledger, told } = met(deletion, found, ROLLBACK)
-      expect([effect, ledger]).toEqual([undefined, before])
+      const { effect, counters, told } = met(deletion, found, ROLLBACK)
+      expect([effect, counters]).toEqual([undefined, before])
       expect(told).toEqual({ ...NONE, deleted: 0 })
     }
   })
@@ -271,11 +271,11 @@ describe('a rollback', () => {
 test('the counters add up over all keys, and what else is known of the home stays', () => {
   const home = { ...before, lastEvent: 12 }
   const following = followBrought(home, REPLACE, unbounded.home)
-  expect(following.ledger()).toEqual(home)
+  expect(following.counters()).toEqual(home)
   for (const each of named(2)) following.meet(each, undefined, NOW)
   following.meet(brought(version()), head(), NOW)
   following.meet(deletion, head(), NOW)
-  expect(following.ledger()).toEqual({ ...home, memories: 5, bytes: 230, history: 150 })
+  expect(following.counters()).toEqual({ ...home, memories: 5, bytes: 230, history: 150 })
   const told = { imported: 3, skipped: 1, conflicts: ['a'] }
   expect(following.answer()).toEqual({ outcome: 'imported', ...told })
 })

@@ -3,12 +3,12 @@ import { describe, expect, test } from 'vitest'
 import type { Head } from '../../../src/store/change.ts'
 import { type Link, numbersOf, planErasure } from '../../../src/store/erasure.ts'
 import { NO_MARKS } from '../../../src/store/marks.ts'
-import type { Ledger } from '../../../src/store/plan.ts'
+import type { Counters } from '../../../src/store/plan.ts'
 import type { Erasure } from '../../../src/store/port/memories.ts'
 
 const NOW = 1_000
 
-const before: Ledger = { memories: 3, bytes: 300, history: 90, deleted: 2, floor: 6, vectors: 0 }
+const before: Counters = { memories: 3, bytes: 300, history: 90, deleted: 2, floor: 6, vectors: 0 }
 
 const head = (overrides: Partial<Head> = {}): Head => ({
   ...{ id: 'id', version: 4, createdAt: 5, updatedAt: 6, deleted: false, size: 40, kept: true },
@@ -40,7 +40,7 @@ describe('an erasure of all', () => {
       relinked: [],
       left: { version: 5, deletedAt: NOW },
       made: 5,
-      ledger: { ...before, memories: 2, deleted: 3, bytes: 260, history: 40 },
+      counters: { ...before, memories: 2, deleted: 3, bytes: 260, history: 40 },
     })
   })
 
@@ -50,13 +50,17 @@ describe('an erasure of all', () => {
       relinked: [],
       left: { version: 4, deletedAt: 6 },
       made: undefined,
-      ledger: { ...before, history: 40 },
+      counters: { ...before, history: 40 },
     })
   })
 
   test('where nothing is kept takes nothing', () => {
-    const { gone, made, ledger } = erased('all', head({ deleted: true, size: 0, kept: false }), [])
-    expect([gone, made, ledger]).toEqual([[], undefined, before])
+    const { gone, made, counters } = erased(
+      'all',
+      head({ deleted: true, size: 0, kept: false }),
+      [],
+    )
+    expect([gone, made, counters]).toEqual([[], undefined, before])
   })
 
   test('is not told as before what it ends', () => {
@@ -70,8 +74,8 @@ describe('an erasure of what was', () => {
   test('leaves what is there', () => {
     const relinked = [{ n: 14, previous: null }]
     const left = { left: undefined, made: undefined }
-    expect(erased('history')).toEqual({ gone: [2, 3], relinked, ...left, ledger: history })
-    expect(erased('history', deleted, ended)).toMatchObject({ gone: [2, 3], ledger: history })
+    expect(erased('history')).toEqual({ gone: [2, 3], relinked, ...left, counters: history })
+    expect(erased('history', deleted, ended)).toMatchObject({ gone: [2, 3], counters: history })
   })
 
   test('takes those that are named, and those that stay name each other', () => {
@@ -79,8 +83,8 @@ describe('an erasure of what was', () => {
       { n: 14, previous: 12 },
       { n: 12, previous: null },
     ]
-    const ledger = { ...before, history: 60 }
-    expect(erased([3, 77])).toMatchObject({ gone: [3], relinked, left: undefined, ledger })
+    const counters = { ...before, history: 60 }
+    expect(erased([3, 77])).toMatchObject({ gone: [3], relinked, left: undefined, counters })
   })
 
   test('touches no version that names the right one already', () => {

@@ -9,7 +9,7 @@ import {
   sizeOf,
 } from '../../../src/store/change.ts'
 import { NO_MARKS } from '../../../src/store/marks.ts'
-import { type Ledger, type Plan, plan, type Stored } from '../../../src/store/plan.ts'
+import { type Counters, type Plan, plan, type Stored } from '../../../src/store/plan.ts'
 import type { Change, EraseAnswer, Erasure } from '../../../src/store/port/memories.ts'
 import type { HomeBounds } from '../../../src/store/port/store.ts'
 
@@ -45,7 +45,7 @@ export function plainHome(bounds: HomeBounds, from?: ReadonlyMap<string, Lies>) 
   }
 
   /** What there is, counted anew. */
-  function count(): Ledger {
+  function count(): Counters {
     const all = [...lies.values()]
     const living = all.filter(({ head }) => isLiving(head))
     const bytes = sum(

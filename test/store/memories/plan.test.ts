@@ -109,7 +109,7 @@ test('whatever changes under a key is a version above what was there', () => {
 
 test('what is counted is what is there', () => {
   always(({ after, became }) => {
-    if (became && 'ledger' in became) expect(became.ledger).toEqual(after.count())
+    if (became && 'counters' in became) expect(became.counters).toEqual(after.count())
   })
 })
 

@@ -13,7 +13,7 @@ import { ask, statement, type Verb } from '../../verbs/verb.ts'
 import { ADMITTED, type AdmittedRow, MAY, refusedBy } from '../identities.ts'
 import { EVENT } from './event-reads.ts'
 import { load } from './load.ts'
-import { chainOf, GIVEN_UP, isAmong } from './log.ts'
+import { chainOf, isAmong, PRUNED } from './log.ts'
 import { saveEntries } from './log-rows.ts'
 import { prune } from './prune.ts'
 import { readStates, saveStates } from './states.ts'
@@ -49,10 +49,10 @@ const versionsUnder = statement<Link>(`
   SELECT n, previous, version, size FROM chain ORDER BY nth`)
 
 /** Rows of retained events stay, without the text. */
-const giveUp = statement(`
+const pruneVersions = statement(`
   WITH held AS (SELECT first_event FROM homes WHERE agent_id = $1),
-  aged AS (SELECT n FROM unnest($2::BIGINT[]) AS t (n)),
-  ${GIVEN_UP} SELECT count(*) FROM freed`)
+  oldest AS (SELECT n FROM unnest($2::BIGINT[]) AS t (n)),
+  ${PRUNED} SELECT count(*) FROM pruned`)
 
 const relink = statement(`
   UPDATE log l SET previous = t.previous
@@ -65,7 +65,7 @@ function* remove(
   relinked: readonly Pick<Link, 'n' | 'previous'>[],
 ): Verb<void> {
   yield* ask(
-    giveUp,
+    pruneVersions,
     agentId,
     gone.map(({ n }) => n),
   )

@@ -48,24 +48,24 @@ export const chainOf = (heads: string, most: string, last?: string): string => `
   )`
 
 /**
- * Removes the versions listed in `aged`; `held` is the home. Rows of retained events stay, without
- * the text. Returns their `size` as `freed`.
+ * Removes the versions listed in `oldest`; `held` is the home. Rows of retained events stay, without
+ * the text. Returns their `size` as `pruned`.
  */
-export const GIVEN_UP = `
+export const PRUNED = `
   gone AS (
     DELETE FROM log l USING held h
-    WHERE l.agent_id = $1 AND ${isAmong('SELECT n FROM aged')} AND l.kept
+    WHERE l.agent_id = $1 AND ${isAmong('SELECT n FROM oldest')} AND l.kept
       AND l.n < h.first_event
     RETURNING l.size
   ),
-  bared AS (
+  stripped AS (
     UPDATE log l SET kept = false, salt = NULL, metadata = NULL, text = NULL, made_as = NULL
     FROM held h
-    WHERE l.agent_id = $1 AND ${isAmong('SELECT n FROM aged')} AND l.kept
+    WHERE l.agent_id = $1 AND ${isAmong('SELECT n FROM oldest')} AND l.kept
       AND l.n >= h.first_event
     RETURNING l.size
   ),
-  freed AS (SELECT size FROM gone UNION ALL SELECT size FROM bared)`
+  pruned AS (SELECT size FROM gone UNION ALL SELECT size FROM stripped)`
 
 /**
  * The hash of a home's next event, from its canonical JSON `before` and `behind` its number. (The

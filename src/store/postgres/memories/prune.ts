@@ -5,7 +5,7 @@
 import type { HomeBounds } from '../../port/store.ts'
 import { AHEAD, roomOf, surplusOf } from '../../surplus.ts'
 import { ask, statement, type Verb } from '../../verbs/verb.ts'
-import { chainOf, GIVEN_UP, IS_SETTLED } from './log.ts'
+import { chainOf, IS_SETTLED, PRUNED } from './log.ts'
 
 /** Events over the limit are removed in batches of this size. */
 const EVENTS_AT_ONCE = 64
@@ -15,17 +15,17 @@ const HELD = `held AS (
   WHERE agent_id = $1 AND ${IS_SETTLED} FOR UPDATE
 )`
 
-const FREED = `
+const COUNTED_DOWN = `
   counted AS (
-    UPDATE homes SET history = history - (SELECT coalesce(sum(size), 0)::BIGINT FROM freed)
+    UPDATE homes SET history = history - (SELECT coalesce(sum(size), 0)::BIGINT FROM pruned)
     WHERE agent_id = $1 RETURNING bytes + history + vectors AS bytes
   )
   SELECT bytes`
 
 const dropSurplus = statement<{ bytes: number }>(`
   WITH RECURSIVE ${HELD}, ${chainOf('m.key = ANY($2::TEXT[])', 'NULL')},
-  aged AS (SELECT n FROM chain WHERE nth > $3),
-  ${GIVEN_UP}, ${FREED} FROM counted`)
+  oldest AS (SELECT n FROM chain WHERE nth > $3),
+  ${PRUNED}, ${COUNTED_DOWN} FROM counted`)
 
 const AGED_AT_ONCE = 1_000
 
@@ -38,7 +38,7 @@ const ROUNDS = 4
  */
 const dropOldest = statement<{ bytes: number; dropped: number }>(`
   WITH ${HELD},
-  aged AS (
+  oldest AS (
     SELECT n FROM (
       SELECT n, sum(size) OVER (ORDER BY n) - size AS older,
         row_number() OVER (ORDER BY n) AS nth FROM (
@@ -52,7 +52,7 @@ const dropOldest = statement<{ bytes: number; dropped: number }>(`
     WHERE older < (SELECT bytes FROM held)
       - CASE WHEN nth > ${AHEAD} THEN $2::BIGINT ELSE $3::BIGINT END
   ),
-  ${GIVEN_UP}, ${FREED}, (SELECT count(*) FROM freed) AS dropped FROM counted`)
+  ${PRUNED}, ${COUNTED_DOWN}, (SELECT count(*) FROM pruned) AS dropped FROM counted`)
 
 /** Of the events over the limit; more would take a statement too long. */
 const DROPPED_AT_ONCE = 5_000
@@ -91,15 +91,15 @@ const forgetDeletes = statement<{ bytes: number }>(`
     LIMIT (SELECT least(greatest(deleted - $2, 0), ${FORGOTTEN_AT_ONCE}) FROM held)
   ),
   ${chainOf('m.key IN (SELECT key FROM oldest)', 'NULL')},
-  aged AS (SELECT n FROM chain),
-  ${GIVEN_UP},
+  oldest AS (SELECT n FROM chain),
+  ${PRUNED},
   forgotten AS (
     DELETE FROM memories m WHERE m.agent_id = $1 AND m.deleted
       AND m.key = ANY(ARRAY(SELECT key FROM oldest))
     RETURNING m.version
   ),
   counted AS (
-    UPDATE homes SET history = history - (SELECT coalesce(sum(size), 0)::BIGINT FROM freed),
+    UPDATE homes SET history = history - (SELECT coalesce(sum(size), 0)::BIGINT FROM pruned),
       deleted = deleted - (SELECT count(*) FROM forgotten),
       floor = greatest(floor, (SELECT max(version) FROM forgotten))
     WHERE agent_id = $1 RETURNING bytes + history + vectors AS bytes
@@ -136,9 +136,9 @@ function* pruneVersions(
 function* pruneBytes(agentId: string, held: number, most: number): Verb<void> {
   let bytes = held
   for (let round = 0; most > 0 && bytes > most && round < ROUNDS; round++) {
-    const [freed] = yield* ask(dropOldest, agentId, most, roomOf(most))
-    if (!freed?.dropped) return
-    bytes = freed.bytes
+    const [pruned] = yield* ask(dropOldest, agentId, most, roomOf(most))
+    if (!pruned?.dropped) return
+    bytes = pruned.bytes
   }
 }
 

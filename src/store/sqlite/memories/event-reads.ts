@@ -27,7 +27,7 @@ const within = (id: string): string => `${id} > ?2 AND ${id} <= ?3 AND l.event I
 /** Events of a key from ?5 up to ?6. */
 const NAMED = `((l.key >= ?5 AND l.key < ?6) OR (l.renamed_from >= ?5 AND l.renamed_from < ?6))`
 
-const filedIn = (condition: string): string => `
+const indexedIn = (condition: string): string => `
   SELECT ${COLUMNS} FROM log_index i JOIN log l ON l.n = i.n
   WHERE i.agent_id = ?1 AND ${within('i.id')} ${condition} ORDER BY i.id LIMIT +?4`
 
@@ -39,7 +39,7 @@ const tailIn = (condition: string): string => `
 export function prepareEvents(db: DatabaseSync, refuse: Refuse) {
   const homes = prepareHomes(db)
   const statements = (condition: string) => ({
-    filed: prepare<EventRow>(db, filedIn(condition)),
+    indexed: prepare<EventRow>(db, indexedIn(condition)),
     tail: prepare<EventRow>(db, tailIn(condition)),
   })
   const [all, named] = [statements(''), statements(`AND ${NAMED}`)]
@@ -49,9 +49,9 @@ export function prepareEvents(db: DatabaseSync, refuse: Refuse) {
     newest: number | null,
     { after, until, limit, prefix }: Look,
   ): EventRow[] {
-    const { filed, tail } = prefix === '' ? all : named
+    const { indexed, tail } = prefix === '' ? all : named
     const names = prefix === '' ? [] : [prefix, endOf(prefix)]
-    const rows = filed.all(agentId, after, until, limit, ...names)
+    const rows = indexed.all(agentId, after, until, limit, ...names)
     if (rows.length === limit) return rows
     return [...rows, ...tail.all(newest, after, until, limit - rows.length, ...names)]
   }

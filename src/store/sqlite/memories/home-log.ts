@@ -12,7 +12,7 @@ import { atOnce } from '../engine/run.ts'
 import type { Tally } from '../engine/totals.ts'
 import type { Refuse } from '../identities.ts'
 import { type Home, prepareCountWrites, prepareHomes, prepareReplacing } from './homes.ts'
-import { prepareAppend, prepareDrop, prepareFile, prepareGiveUp } from './log.ts'
+import { prepareAppend, prepareDrop, prepareForgetEvents, prepareIndex } from './log.ts'
 import { bytesOf, preparePrune } from './prune.ts'
 import { type KeyState, prepareKeyState, prepareSaveKeyState } from './states.ts'
 import type { prepareSweep } from './sweep.ts'
@@ -190,14 +190,14 @@ export function prepareReadHeads(db: DatabaseSync, refuse: Refuse) {
 export function preparePruneHome(db: DatabaseSync, bounds: HomeBounds) {
   const homes = prepareHomes(db)
   const prune = preparePrune(db, bounds)
-  const file = prepareFile(db)
-  const giveUp = prepareGiveUp(db)
+  const index = prepareIndex(db)
+  const forgetEvents = prepareForgetEvents(db)
   return (agentId: string): boolean => {
     const before = homes.read(agentId)
     const pruned = prune.home(agentId, before, bytesOf(before))
     const isOver = bounds.events > 0 && pruned.lastEvent - pruned.firstEvent >= bounds.events
-    // Events are given up as far as they are in the index.
-    const after = isOver ? giveUp(agentId, file(agentId, pruned), bounds.events) : pruned
+    // Events are forgotten as far as they are in the index.
+    const after = isOver ? forgetEvents(agentId, index(agentId, pruned), bounds.events) : pruned
     if (after === before) return false
     homes.save(agentId, after)
     const isLess = after.deleted < before.deleted || bytesOf(after) < bytesOf(before)

@@ -1,10 +1,10 @@
 /** The counters of each home. */
 import type { DatabaseSync } from 'node:sqlite'
-import type { Ledger } from '../../plan.ts'
+import type { Counters } from '../../plan.ts'
 import { DAYS_KEPT, dayOf } from '../../port/activity.ts'
 import { prepare, prepareTuples } from '../engine/connection.ts'
 
-export interface Home extends Ledger {
+export interface Home extends Counters {
   readonly lastEvent: number
   /** The oldest retained event. */
   readonly firstEvent: number
@@ -64,10 +64,21 @@ export function prepareHomes(db: DatabaseSync) {
       const row = select.get(agentId)
       if (!row) return NEW_HOME
       const [memories, bytes, history, deleted, floor] = row
-      const ledger = { memories, bytes, history, deleted, floor }
+      const counters = { memories, bytes, history, deleted, floor }
       const [, , , , , lastEvent, firstEvent, tail, oldest, day, writes, imports, vectors, head] =
         row
-      return { ...ledger, lastEvent, firstEvent, tail, oldest, day, writes, imports, vectors, head }
+      return {
+        ...counters,
+        lastEvent,
+        firstEvent,
+        tail,
+        oldest,
+        day,
+        writes,
+        imports,
+        vectors,
+        head,
+      }
     },
     save(agentId: string, home: Home): void {
       const { memories, bytes, history, deleted, floor } = home

@@ -24,14 +24,14 @@ export const TAIL = tailFrom('?1')
 export const TAIL_OF_HOME = tailFrom('(SELECT tail FROM homes WHERE agent_id = $1)')
 
 /** Adds the tail of a home to the index; the home must be saved afterwards. */
-export function prepareFile(db: DatabaseSync) {
-  const file = prepare(
+export function prepareIndex(db: DatabaseSync) {
+  const index = prepare(
     db,
     `WITH RECURSIVE ${TAIL} INSERT INTO log_index (agent_id, id, n) SELECT ?2, id, n FROM tail`,
   )
   return (agentId: string, home: Home): Home => {
     if (home.tail === null) return home
-    file.run(home.tail, agentId)
+    index.run(home.tail, agentId)
     return { ...home, tail: null }
   }
 }
@@ -40,14 +40,14 @@ export function prepareFile(db: DatabaseSync) {
 const SHARE_EVENTS = 1_024
 
 /** Prunes events over the limit; rows that are versions stay. */
-export function prepareGiveUp(db: DatabaseSync) {
+export function prepareForgetEvents(db: DatabaseSync) {
   const unfinished = prepareUnfinished(db)
   const forget = prepare(
     db,
     `DELETE FROM log WHERE operation IS NULL
      AND n IN (SELECT n FROM log_index WHERE agent_id = ? AND id >= ? AND id < ?)`,
   )
-  const unfile = prepare(
+  const unindex = prepare(
     db,
     `DELETE FROM log_index WHERE agent_id = ? AND id >= ? AND id < ?
      AND NOT EXISTS (SELECT 1 FROM log l WHERE l.n = log_index.n)`,
@@ -65,20 +65,20 @@ export function prepareGiveUp(db: DatabaseSync) {
     if (most === 0 || first <= firstEvent || unfinished.of(agentId)) return home
     leaveHash.run(agentId, first - 1)
     forget.run(agentId, firstEvent, first)
-    unfile.run(agentId, firstEvent, first)
+    unindex.run(agentId, firstEvent, first)
     return { ...home, firstEvent: first }
   }
 }
 
 /** `most`: events to retain; 0: all. Returns the home with this row in its log. */
 function prepareAdvance(db: DatabaseSync, most: number) {
-  const file = prepareFile(db)
-  const giveUp = prepareGiveUp(db)
+  const index = prepareIndex(db)
+  const forgetEvents = prepareForgetEvents(db)
   return (agentId: string, before: Home, n: number, head: Uint8Array): Home => {
     const home = { ...before, tail: n, lastEvent: before.lastEvent + 1, head }
     if (home.lastEvent % TOGETHER !== 0) return home
-    const filed = file(agentId, home)
-    return giveUp(agentId, filed, most)
+    const indexed = index(agentId, home)
+    return forgetEvents(agentId, indexed, most)
   }
 }
 
@@ -135,7 +135,7 @@ export function prepareDrop(db: DatabaseSync) {
        bytes = NULL, size = NULL, salt = NULL, metadata = NULL, text = NULL, made_as = NULL
      WHERE n = ?`,
   )
-  const unfile = prepare(db, 'DELETE FROM log_index WHERE agent_id = ? AND id = ? AND n = ?')
+  const unindex = prepare(db, 'DELETE FROM log_index WHERE agent_id = ? AND id = ? AND n = ?')
   const remove = prepare(db, 'DELETE FROM log WHERE n = ?')
   return (
     agentId: string,
@@ -144,7 +144,7 @@ export function prepareDrop(db: DatabaseSync) {
   ): void => {
     const needed = event !== null && id >= firstEvent
     // The unindexed rows form a linked list, so none of them may be removed.
-    if (!needed && unfile.run(agentId, id, n).changes > 0) remove.run(n)
+    if (!needed && unindex.run(agentId, id, n).changes > 0) remove.run(n)
     else hollow.run(n)
   }
 }

@@ -7,7 +7,7 @@ import type { HomeBounds } from '../../port/store.ts'
 import { AHEAD, roomOf, surplusOf } from '../../surplus.ts'
 import { prepare, prepareTuples } from '../engine/connection.ts'
 import type { Home } from './homes.ts'
-import { type Kept, prepareDrop, prepareFile } from './log.ts'
+import { type Kept, prepareDrop, prepareIndex } from './log.ts'
 import { prepareUnfinished } from './unfinished.ts'
 
 /**
@@ -17,7 +17,7 @@ import { prepareUnfinished } from './unfinished.ts'
 const SHARE_BYTES = 262_144
 const SHARE_VERSIONS = 1_024
 
-type AgedRow = Kept & { readonly size: number }
+type PrunedRow = Kept & { readonly size: number }
 
 interface ForgottenRow {
   key: string
@@ -40,7 +40,7 @@ interface Left {
   readonly oldest?: number | undefined
 }
 
-type WalkTuple = [n: number, eventId: number, event: AgedRow['event'], size: number]
+type WalkTuple = [n: number, eventId: number, event: PrunedRow['event'], size: number]
 
 /** A memory's versions starting from the newest, at most this many or all (0). */
 export function prepareWalk(db: DatabaseSync) {
@@ -54,7 +54,7 @@ export function prepareWalk(db: DatabaseSync) {
      )
      SELECT n, id, event, size FROM walk LIMIT +?2`,
   )
-  return (newest: number | null, most: number): readonly AgedRow[] => {
+  return (newest: number | null, most: number): readonly PrunedRow[] => {
     if (newest === null) return []
     const rows = walk.all(newest, most === 0 ? -1 : most)
     return rows.map(([n, event_id, event, size]) => ({ n, event_id, event, size }))
@@ -64,7 +64,7 @@ export function prepareWalk(db: DatabaseSync) {
 /** Removes the versions and returns the freed bytes. */
 export function prepareFree(db: DatabaseSync) {
   const drop = prepareDrop(db)
-  return (agentId: string, home: Pick<Home, 'firstEvent'>, rows: readonly AgedRow[]): number => {
+  return (agentId: string, home: Pick<Home, 'firstEvent'>, rows: readonly PrunedRow[]): number => {
     for (const row of rows) drop(agentId, home, row)
     return rows.reduce((sum, { size }) => sum + size, 0)
   }
@@ -108,8 +108,8 @@ export function preparePrune(db: DatabaseSync, { versions, bytes, events }: Home
   const free = prepareFree(db)
   const forget = prepareForget(db, events)
   const unfinished = prepareUnfinished(db)
-  const file = prepareFile(db)
-  const aged = prepare<AgedRow>(
+  const index = prepareIndex(db)
+  const candidates = prepare<PrunedRow>(
     db,
     `SELECT l.n, l.id AS event_id, l.event, l.size FROM log_index i JOIN log l ON l.n = i.n
      LEFT JOIN memories m ON m.agent_id = i.agent_id AND m.key = l.key AND m.n = l.n
@@ -121,14 +121,14 @@ export function preparePrune(db: DatabaseSync, { versions, bytes, events }: Home
    * The oldest version that can be pruned. Rows that are not in the index are newer than all
    * indexed ones.
    */
-  function oldest(agentId: string, home: Home): { rows: readonly AgedRow[]; home: Home } {
-    const rows = aged.all(agentId, home.oldest, AHEAD)
+  function oldest(agentId: string, home: Home): { rows: readonly PrunedRow[]; home: Home } {
+    const rows = candidates.all(agentId, home.oldest, AHEAD)
     if (rows.length > 0) return { rows, home }
-    const filed = file(agentId, home)
-    return { rows: aged.all(agentId, home.oldest, AHEAD), home: filed }
+    const indexed = index(agentId, home)
+    return { rows: candidates.all(agentId, home.oldest, AHEAD), home: indexed }
   }
 
-  function freeFrom(agentId: string, home: Home, row: AgedRow): { home: Home; versions: number } {
+  function freeFrom(agentId: string, home: Home, row: PrunedRow): { home: Home; versions: number } {
     const versions = walk(row.n, 0)
     const history = home.history - free(agentId, home, versions)
     return { home: { ...home, history, oldest: row.event_id }, versions: versions.length }
@@ -152,13 +152,13 @@ export function preparePrune(db: DatabaseSync, { versions, bytes, events }: Home
       let home = forget.some(agentId, before)
       if (!isOver(home)) return home
       let freed = 0
-      for (let given = 0; bytesOf(home) > (given < AHEAD ? ahead : goal); ) {
-        const { rows, home: filed } = oldest(agentId, home)
-        home = filed
+      for (let seen = 0; bytesOf(home) > (seen < AHEAD ? ahead : goal); ) {
+        const { rows, home: indexed } = oldest(agentId, home)
+        home = indexed
         // Current texts are never pruned.
         if (rows.length === 0) return { ...home, oldest: home.lastEvent + 1 }
         for (const row of rows) {
-          const isEnough = bytesOf(home) <= (given++ < AHEAD ? ahead : goal)
+          const isEnough = bytesOf(home) <= (seen++ < AHEAD ? ahead : goal)
           if (isEnough || freed > SHARE_VERSIONS) return home
           const { versions, ...after } = freeFrom(agentId, home, row)
           home = after.home

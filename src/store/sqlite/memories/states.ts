@@ -10,7 +10,7 @@ export interface KeyState extends waist.KeyState {
   readonly n: number | null
 }
 
-type StandTuple = [
+type StateTuple = [
   id: string,
   version: number,
   createdAt: number,
@@ -26,7 +26,7 @@ type StandTuple = [
 ]
 
 export function prepareKeyState(db: DatabaseSync) {
-  const select = prepareTuples<StandTuple>(
+  const select = prepareTuples<StateTuple>(
     db,
     `SELECT id, version, created_at, updated_at, deleted, size, pinned, change, kept, run, n,
        ${MARKS.join(', ')}

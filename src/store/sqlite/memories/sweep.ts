@@ -47,7 +47,7 @@ const OVER = `
     AND m.version - l.version BETWEEN ?3 AND m.run`
 
 /** Removes a version and the skipped ones before it. */
-function prepareGiveUp(db: DatabaseSync) {
+function preparePruneSurplus(db: DatabaseSync) {
   const unfinished = prepareUnfinished(db)
   const walk = prepareWalk(db)
   const free = prepareFree(db)
@@ -71,27 +71,27 @@ function prepareGiveUp(db: DatabaseSync) {
 }
 
 /**
- * `versions`: how many are retained of a memory; 0: all. `hand`: the row to start with; by default
+ * `versions`: how many are retained of a memory; 0: all. `cursor`: the row to start with; by default
  * the first worth pruning.
  */
-export function prepareSweep(db: DatabaseSync, versions: number, hand?: number) {
+export function prepareSweep(db: DatabaseSync, versions: number, cursor?: number) {
   const last = prepareTuples<[n: number]>(
     db,
     `SELECT n FROM log WHERE n >= ? ORDER BY n LIMIT 1 OFFSET ${AT_ONCE - 1}`,
   )
   const over = prepareTuples<OverTuple>(db, OVER)
-  const giveUp = prepareGiveUp(db)
+  const pruneSurplus = preparePruneSurplus(db)
   /** A lower value skips more rows; a higher one lets more memories prune themselves. */
   const well = versions + surplusOf(versions) / 3
   // Without a limit nothing is over it.
-  let next = versions > 0 ? hand : undefined
-  let owed = 0
+  let next = versions > 0 ? cursor : undefined
+  let debt = 0
 
   /** Whether the log continues behind those rows. */
   function look(): boolean {
     if (next === undefined) return false
     const to = last.get(next)?.[0]
-    giveUp(over.all(next, to ?? Number.MAX_SAFE_INTEGER, versions))
+    pruneSurplus(over.all(next, to ?? Number.MAX_SAFE_INTEGER, versions))
     next = to === undefined ? undefined : to + 1
     return next !== undefined
   }
@@ -99,13 +99,13 @@ export function prepareSweep(db: DatabaseSync, versions: number, hand?: number) 
   return {
     look,
     /** A memory has this many versions now, and may have pruned some itself. */
-    made(count: number, gaveUp: number | undefined): void {
-      next ??= gaveUp
-      if (count > well) owed += PACE
+    made(count: number, pruned: number | undefined): void {
+      next ??= pruned
+      if (count > well) debt += PACE
     },
     /** Catches up before more is written, so that freed pages are reused. */
     goOn(): void {
-      for (; owed >= AT_ONCE; owed -= AT_ONCE) look()
+      for (; debt >= AT_ONCE; debt -= AT_ONCE) look()
     },
   }
 }

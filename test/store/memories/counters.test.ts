@@ -79,7 +79,7 @@ function live(verbs: Writes['verbs'], home: PlainHome, identity: Identity, each:
 
 const endOfLog = (): number => Number(db.prepare('SELECT max(n) AS n FROM log').get()?.n ?? 0)
 
-test('ledger, texts and chains of versions agree under any bounds, after whatever was done', () => {
+test('counters, texts and chains of versions agree under any bounds, after whatever was done', () => {
   const tables = tablesOf(db)
   let changed = 0
   // Few versions are given up in a short life.

@@ -103,7 +103,7 @@ async function live(
   return changes.length > 0
 }
 
-test('ledger, texts and chains of versions agree under any bounds, after whatever was done', async () => {
+test('counters, texts and chains of versions agree under any bounds, after whatever was done', async () => {
   let changed = 0
   const property = fc.asyncProperty(bounds, rounds(50, 30), async (limits, history) => {
     const verbs = verbsOf(limits)
