@@ -27,6 +27,7 @@ const notCalled: Readonly<Record<string, readonly string[]>> = {
     'home/guards.ts',
     'store/port/home.ts',
     'store/memory-writes.ts',
+    'store/home-log.ts',
     'store/change.ts',
     'store/sqlite/memories/home-log.ts',
   ],
