@@ -13,17 +13,17 @@ import type { MemoriesQuery, MemorySummary } from '../store/port/memories.ts'
 import type { SearchHit } from '../store/port/search.ts'
 import {
   BYTES_PER_HIT,
+  type ByteBudget,
+  byteBudget,
   fillFound,
   itemJson,
   LEAST_CHANGE,
   MOST_HITS,
   nextToRead,
-  type Room,
-  roomOf,
   searchAbout,
   sharesOf,
   stillThere,
-} from './context-room.ts'
+} from './context-budget.ts'
 import { hashExample, linkSchema } from './events.ts'
 import { forAgents } from './guards.ts'
 import { findHead } from './head.ts'
@@ -273,19 +273,19 @@ async function fillPinned(
   home: Home,
   identity: Identity,
   memories: readonly MemorySummary[],
-  room: Room,
+  budget: ByteBudget,
   keep: number,
 ): Promise<ReadonlyMap<string, string>> {
   const placed = new Map<string, string>()
   for (let rest = memories; rest.length > 0; ) {
-    const next = nextToRead(rest, room.left() - keep)
+    const next = nextToRead(rest, budget.left() - keep)
     const read = next.batch.map(({ key }) => home.store.readMemory(identity, key))
     for (const found of await Promise.all(read)) {
       if (found.outcome === 'missing') continue
       if (found.outcome !== 'found') throw refusal(found)
       const { text } = found.memory
       const item = itemJson(found.memory, { text })
-      if (room.take(item, keep)) placed.set(found.memory.key, item)
+      if (budget.take(item, keep)) placed.set(found.memory.key, item)
     }
     rest = next.rest
   }
@@ -297,18 +297,18 @@ async function fillChanges(
   home: Home,
   identity: Identity,
   there: ReadonlySet<string>,
-  room: Room,
+  budget: ByteBudget,
 ): Promise<readonly string[]> {
   const placed: string[] = []
   let after: string | undefined
-  for (const limit of [room.left() / LEAST_CHANGE + there.size, MORE_OF_NEWEST]) {
-    if (room.left() < LEAST_CHANGE) break
+  for (const limit of [budget.left() / LEAST_CHANGE + there.size, MORE_OF_NEWEST]) {
+    if (budget.left() < LEAST_CHANGE) break
     const newest = { order: 'changed', limit: Math.floor(limit), after } as const
     const { memories, next } = await list(home, identity, newest)
     for (const summary of memories) {
       if (there.has(summary.key)) continue
       const item = itemJson(summary, { bytes: summary.bytes })
-      if (room.take(item)) placed.push(item)
+      if (budget.take(item)) placed.push(item)
     }
     if (next === undefined) break
     after = next
@@ -341,15 +341,15 @@ async function gather(
   const limits = await limitsLeft(home, identity, profile)
   const tail = { ...(chain && { lastEvent, head: chain.head }), limits, next }
   const { head, size, withoutPurpose } = frameOf(profile, bytes, tail)
-  const room = roomOf(bytes - size)
+  const budget = byteBudget(bytes - size)
   const isPinned = new Set(allPinned.map(({ key }) => key))
   const unpinned = foundAll.filter(({ key }) => !isPinned.has(key))
-  const keep = sharesOf(unpinned, room)
-  const pinned = await fillPinned(home, identity, allPinned, room, keep.found)
+  const keep = sharesOf(unpinned, budget)
+  const pinned = await fillPinned(home, identity, allPinned, budget, keep.found)
   const others = foundAll.filter(({ key }) => !pinned.has(key))
-  const found = fillFound(others, room, keep.changes)
+  const found = fillFound(others, budget, keep.changes)
   const there = new Set([...pinned.keys(), ...found.keys()])
-  const changes = await fillChanges(home, identity, there, room)
+  const changes = await fillChanges(home, identity, there, budget)
   // Limited to the frame's room, whatever was written meanwhile.
   const leftOutOf = (all: number, shown: number) => Math.min(all - shown, profile.memoryCount)
   const leftOut = {

@@ -24,7 +24,7 @@ import { forAgents } from './guards.ts'
 import type { Home } from './home.ts'
 import { refusal } from './refusal.ts'
 import { authorExample, memoryExample, tag } from './schemas.ts'
-import type { Follower, Turn } from './subscriptions.ts'
+import type { Follower, Wake } from './subscriptions.ts'
 
 /** Events per batch, of about 300 bytes each. */
 const BATCH = 100
@@ -137,7 +137,7 @@ async function* following(
   let { at, shown } = start
   let seen = 0
   let sentAt = home.stopwatch()
-  for (let turn: Turn = 'look'; turn !== 'over'; ) {
+  for (let turn: Wake = 'look'; turn !== 'over'; ) {
     await itsTurn()
     let text = turn === 'beat' ? HEARTBEAT : ''
     let more = false

@@ -9,11 +9,11 @@ import type { Identity } from '../store/port/identity.ts'
 import type { Timers } from '../timers.ts'
 
 /** Why a wait ended: new events are possible, a heartbeat is due, or the service stops. */
-export type Turn = 'look' | 'beat' | 'over'
+export type Wake = 'look' | 'beat' | 'over'
 
 export interface Follower {
   /** `seen`: the home's newest event at the last check; `sentAt`: by the stopwatch. */
-  readonly next: (seen: number, sentAt: number) => Promise<Turn>
+  readonly next: (seen: number, sentAt: number) => Promise<Wake>
   /** May be called again. */
   readonly leave: () => void
 }
@@ -22,7 +22,7 @@ export interface Waiting {
   readonly identity: Identity
   readonly seen: number
   readonly sentAt: number
-  readonly wake: (turn: Turn) => void
+  readonly wake: (turn: Wake) => void
 }
 
 /** Subscribers of one home. */
@@ -55,10 +55,10 @@ function joinFollowers(home: Followed, identity: Identity, { isBeatDue, left }: 
   let open = true
   let end = () => {}
 
-  function wait(seen: number, sentAt: number): Promise<Turn> {
-    const { promise, resolve } = Promise.withResolvers<Turn>()
+  function wait(seen: number, sentAt: number): Promise<Wake> {
+    const { promise, resolve } = Promise.withResolvers<Wake>()
     const waiting: Waiting = { identity, seen, sentAt, wake }
-    function wake(turn: Turn): void {
+    function wake(turn: Wake): void {
       home.waiting.delete(waiting)
       resolve(turn)
     }

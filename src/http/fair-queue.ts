@@ -19,7 +19,7 @@ export interface FairQueueOptions {
   readonly patience?: Pick<Timers, 'after'> & { readonly ms: number }
 }
 
-interface Turn {
+interface Asker {
   /** As counted by `clientKey`. */
   readonly client: string
   /** Goes first, three times out of four. */
@@ -141,7 +141,7 @@ export function createFairQueue(options: FairQueueOptions) {
   }
 
   /** Resolves with a release function. */
-  async function wait({ client, trusted = false }: Turn): Promise<() => void> {
+  async function wait({ client, trusted = false }: Asker): Promise<() => void> {
     const network = networkOf(client) ?? client
     const leavePlace = line.takePlace(client, network, trusted)
     if (!leavePlace) throw busy()
@@ -158,9 +158,9 @@ export function createFairQueue(options: FairQueueOptions) {
 
   return {
     /** Throws errors of the work, or `busy()`, in which case the work has not run. */
-    async run<T>(turn: Turn, work: () => Promise<T>): Promise<T> {
+    async run<T>(asker: Asker, work: () => Promise<T>): Promise<T> {
       // Everyone who waits is blocked by a limit, so nobody is overtaken.
-      const release = running.take(turn.client) ?? (await wait(turn))
+      const release = running.take(asker.client) ?? (await wait(asker))
       try {
         return await work()
       } finally {

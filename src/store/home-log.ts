@@ -86,7 +86,7 @@ export interface Loaded extends Stored {
 /** What a transaction leaves of a home. */
 export interface Saving {
   readonly agentId: string
-  /** As it was held. */
+  /** As it was locked. */
   readonly before: Home
   readonly after: Home
   /** New rows of the log, in order. */
@@ -101,7 +101,7 @@ export interface Saving {
 
 export interface HomeLog {
   /** The home, locked until the end of the transaction. */
-  hold(actor: Actor): Verb<{ readonly outcome: 'held'; readonly home: Home } | Refused>
+  lock(actor: Actor): Verb<{ readonly outcome: 'locked'; readonly home: Home } | Refused>
   /** The states of all keys that these changes are about, with what they need of their versions. */
   load(agentId: string, changes: readonly Change[]): Verb<Loaded>
   states(agentId: string, keys: readonly string[]): Verb<ReadonlyMap<string, KeyState>>

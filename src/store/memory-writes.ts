@@ -114,9 +114,9 @@ function* changeMemories(
   now: number,
   bound?: AnswerBound,
 ): Verb<ChangesAnswer> {
-  const held = yield* log.hold(identity)
-  if (held.outcome !== 'held') return held
-  const { home } = held
+  const locked = yield* log.lock(identity)
+  if (locked.outcome !== 'locked') return locked
+  const { home } = locked
   const { agentId } = identity
   const loaded = yield* log.load(agentId, changes)
   const planned = plan(identity, changes, loaded, home, bounds, now, bound)
@@ -134,9 +134,9 @@ function* writeBatch(
   batch: Batch,
   now: number,
 ): Verb<BatchAnswer> {
-  const held = yield* log.hold(actor)
-  if (held.outcome !== 'held') return held
-  const { home } = held
+  const locked = yield* log.lock(actor)
+  if (locked.outcome !== 'locked') return locked
+  const { home } = locked
   const { agentId } = actor
   const { begin, begun, end, way } = batch
   const going = yield* log.begun(agentId)
@@ -176,9 +176,9 @@ function* eraseMemory(
   erasure: Erasure,
   now: number,
 ): Verb<EraseAnswer> {
-  const held = yield* log.hold(identity)
-  if (held.outcome !== 'held') return held
-  const { home } = held
+  const locked = yield* log.lock(identity)
+  if (locked.outcome !== 'locked') return locked
+  const { home } = locked
   const { agentId } = identity
   const state = (yield* log.states(agentId, [key])).get(key)
   if (!state) return { outcome: 'missing' }
@@ -204,9 +204,9 @@ function* eraseMemory(
 /** Logs an event that changed no memory, in the transaction of its cause. */
 export const logEvents = (log: HomeLog): LogEvent =>
   function* ({ agentId, by }, type, now, key) {
-    const held = yield* log.hold({ agentId, by })
-    if (held.outcome !== 'held') return
-    const { home } = held
+    const locked = yield* log.lock({ agentId, by })
+    if (locked.outcome !== 'locked') return
+    const { home } = locked
     const writing = { agentId, by, home, stored: () => undefined, now }
     yield* carryOut(log, writing, [], home, { first: { type, key } })
   }

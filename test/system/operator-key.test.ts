@@ -13,7 +13,7 @@ import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { lockDatabase } from '../../src/store/sqlite/engine/hold.ts'
+import { lockProcesses } from '../../src/store/sqlite/engine/lock.ts'
 import { birthBody, freshKey } from '../harness.ts'
 import { birth, type Tokens, writeMemory } from '../process/calls.ts'
 import { dropDatabases } from '../process/nodes.ts'
@@ -152,7 +152,7 @@ describe.concurrent('on what a service left when it was stopped', () => {
   test('it says who holds the database and does not answer', async () => {
     const options = stopped()
     const path = realpathSync(join(options.directory, 'data', 'home.db'))
-    const lock = lockDatabase(path, Date.now())
+    const lock = lockProcesses(path, Date.now())
     const held = await operatorKey(options, NOBODY)
     lock.release()
     expect(held).toMatchObject({ code: 1, stdout: '' })

@@ -21,7 +21,7 @@ import { prepareServer } from '../postgres/schema/migrations.ts'
 import { readFileOf } from '../sqlite/check/still.ts'
 import { openReader, pathOf } from '../sqlite/engine/connection.ts'
 import { databaseFile } from '../sqlite/engine/files.ts'
-import { explaining as explainingFile, holdDatabase } from '../sqlite/engine/hold.ts'
+import { explaining as explainingFile, lockDatabase } from '../sqlite/engine/lock.ts'
 import { isOfThisProgram, versionsOf } from '../sqlite/schema/migrations.ts'
 import { digester, type Moved, type Progress, type Row, rowsOf } from './digests.ts'
 import { holdsNothing, type Table, tables } from './tables.ts'
@@ -133,7 +133,7 @@ function openSource(databaseUrl: string, now: number, timers: Timers) {
   const path = databaseFile(named)
   const isEmpty = explainingFile(path, () => readFileOf(path, versionsOf)).version === 0
   if (isEmpty) throw new StoreRefused(`${path} is not a database of Agent Home.`)
-  const lock = holdDatabase(path, now, timers)
+  const lock = lockDatabase(path, now, timers)
   const source = openReader(path)
   if (!isOfThisProgram(source)) {
     source.close()

@@ -18,7 +18,7 @@ import { SNAPSHOT } from '../postgres/transfer/export.ts'
 import { SCHEMA } from '../schema.ts'
 import { openWriter, pathOf, prepare } from '../sqlite/engine/connection.ts'
 import { databaseFile } from '../sqlite/engine/files.ts'
-import { holdDatabase } from '../sqlite/engine/hold.ts'
+import { lockDatabase } from '../sqlite/engine/lock.ts'
 import { digester, type Moved, type Progress, type Row, rowsOf } from './digests.ts'
 import { type Table, tables } from './tables.ts'
 
@@ -343,7 +343,7 @@ export async function moveToSqlite(
 ): Promise<Moved[]> {
   await prepareSource(from, timers)
   const path = databaseFile(pathOf(to))
-  const lock = holdDatabase(path, now, timers)
+  const lock = lockDatabase(path, now, timers)
   const db = openWriter(path)
   try {
     return await copyFrom(from, db, timers, progress)

@@ -18,7 +18,7 @@ import { allReads, otherWrites, tokenWrites } from '../verbs/verbs.ts'
 import { listenToHost } from './control/listen.ts'
 import { mapped, openReader, pathOf } from './engine/connection.ts'
 import { databaseFile, exposures } from './engine/files.ts'
-import { type Held, holdDatabase } from './engine/hold.ts'
+import { type LockedDatabase, lockDatabase } from './engine/lock.ts'
 import { boundLog, cleanAll } from './engine/long-reads.ts'
 import { atOnce, groupReads, readVerbs } from './engine/run.ts'
 import { freeBytesFor, keepReserve } from './engine/space.ts'
@@ -37,7 +37,7 @@ const NO_ROOM =
 
 function openParts(
   path: string,
-  { file }: Held,
+  { file }: LockedDatabase,
   now: number,
   { timers, ...options }: StoreOptions,
 ) {
@@ -210,8 +210,8 @@ export async function openSqlite(
   progress: Progress = () => {},
 ): Promise<Store> {
   const path = databaseFile(pathOf(databaseUrl))
-  const held = holdDatabase(path, now, options.timers, progress)
-  const parts = openParts(path, held, now, options)
+  const locked = lockDatabase(path, now, options.timers, progress)
+  const parts = openParts(path, locked, now, options)
   const { closeReader, searcher, space, writer } = parts
   const shared = {
     ...sharedVerbs(parts),
@@ -222,10 +222,10 @@ export async function openSqlite(
   const settle = settling(batches, options.timers)
   const left = unsettled(await settle.all())
   // An erasure tries again, and says so if it cannot.
-  if (!held.isClean) cleanAll({ ...writer, timers: options.timers }).catch(() => {})
+  if (!locked.isClean) cleanAll({ ...writer, timers: options.timers }).catch(() => {})
   return {
     location: path,
-    isNew: held.isNew,
+    isNew: locked.isNew,
     warnings: [
       ...exposures(path),
       ...((await space.hasRoom()) ? [] : [NO_ROOM]),
@@ -250,7 +250,7 @@ export async function openSqlite(
       closeReader()
       await searcher.close()
       await writer.close()
-      held.release()
+      locked.release()
     },
   }
 }

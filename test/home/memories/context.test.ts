@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { roomOf } from '../../../src/home/context-room.ts'
+import { byteBudget } from '../../../src/home/context-budget.ts'
 import { hashToken } from '../../../src/pipeline/tokens.ts'
 import { timesPromised } from '../../effort.ts'
 import { embedded, openService, type TestService, write } from '../../harness.ts'
@@ -58,7 +58,7 @@ const SLACK = 8
 
 test('what takes the room to its last byte has room, and one byte more has none', () => {
   const item = 'x'.repeat(9)
-  const [exact, short] = [roomOf(10), roomOf(9)]
+  const [exact, short] = [byteBudget(10), byteBudget(9)]
   expect([exact.take(item), exact.left()]).toEqual([true, 0])
   expect([short.take(item), short.left()]).toEqual([false, 9])
 })

@@ -35,13 +35,13 @@ const lockHome = statement<Home>(
   `SELECT ${homeColumns('h')} FROM homes h WHERE agent_id = $1 FOR UPDATE`,
 )
 
-function* hold(actor: Actor): Verb<{ readonly outcome: 'held'; readonly home: Home } | Refused> {
+function* lock(actor: Actor): Verb<{ readonly outcome: 'locked'; readonly home: Home } | Refused> {
   if ('by' in actor) {
     const [home] = yield* ask(lockHome, actor.agentId)
-    return home ? { outcome: 'held', home } : { outcome: 'revoked' }
+    return home ? { outcome: 'locked', home } : { outcome: 'revoked' }
   }
   const [home] = yield* ask(lockAdmitted, actor.agentId, actor.tokenHash)
-  return refusedBy(home) ?? { outcome: 'held', home: home as Home }
+  return refusedBy(home) ?? { outcome: 'locked', home: home as Home }
 }
 
 const versionsUnder = statement<Link>(`
@@ -135,7 +135,7 @@ function* record(agentId: string, { begin, begun, end }: Batch, event: number): 
 }
 
 export const homeLog = (bounds: HomeBounds): HomeLog => ({
-  hold,
+  lock,
   load: (agentId, changes) => load(agentId, changes, bounds.versions),
   states: readStates,
   chain: (agentId, key) => ask(versionsUnder, agentId, key),

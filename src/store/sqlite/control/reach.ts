@@ -5,7 +5,7 @@ import type { Host } from '../../port/host.ts'
 import type { StoreOptions } from '../../port/store.ts'
 import { pathOf } from '../engine/connection.ts'
 import { isOurs } from '../engine/files.ts'
-import { DatabaseHeld } from '../engine/hold.ts'
+import { DatabaseHeld } from '../engine/lock.ts'
 import { openSqlite } from '../store.ts'
 import { reachHolder } from './holder.ts'
 

@@ -161,12 +161,12 @@ export function prepareHomeLog(
     ...prepareRows(db),
     ...prepareVersions(db),
     ...prepareRecord(db),
-    hold: (actor: Actor) =>
+    lock: (actor: Actor) =>
       atOnce(() => {
         const refused = 'by' in actor ? undefined : refuse(actor)
         if (refused) return refused
         sweep.goOn()
-        return { outcome: 'held', home: homes.read(actor.agentId) } as const
+        return { outcome: 'locked', home: homes.read(actor.agentId) } as const
       }),
     load: (agentId) => atOnce(() => load(agentId)),
     states: (agentId, keys) => atOnce(() => new Map(found(keys, (key) => stateAt(agentId, key)))),

@@ -47,7 +47,7 @@ function holder(path: string): string {
 }
 
 /** Throws DatabaseHeld with the name of the holder. */
-export function lockDatabase(path: string, now: number): ProcessLock {
+export function lockProcesses(path: string, now: number): ProcessLock {
   const db = new DatabaseSync(`${path}.lock`, { timeout: 0 })
   try {
     db.exec('PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE')
@@ -78,7 +78,7 @@ export function explaining<T>(path: string, open: () => T): T {
   }
 }
 
-export interface Held {
+export interface LockedDatabase {
   /** The database's descriptor, open for reading and writing until released. */
   readonly file: number
   /** No deleted content is left in it. */
@@ -96,7 +96,7 @@ function prepareFile(
   file: number,
   timers: Timers,
   progress: Progress,
-): Pick<Held, 'isClean' | 'isNew'> {
+): Pick<LockedDatabase, 'isClean' | 'isNew'> {
   const upkeep = prepareUpkeep(db, path, file, timers)
   try {
     const isNew = versionsOf(db).version === 0
@@ -111,7 +111,7 @@ function prepareFile(
 }
 
 /** Under the lock, before the writer thread opens its connection. */
-function openLocked(path: string, now: number, timers: Timers, progress: Progress): Held {
+function openLocked(path: string, now: number, timers: Timers, progress: Progress): LockedDatabase {
   const db = openWriter(path)
   let lock: ProcessLock | undefined
   let file: number | undefined
@@ -121,7 +121,7 @@ function openLocked(path: string, now: number, timers: Timers, progress: Progres
     lock?.release()
   }
   try {
-    lock = lockDatabase(path, now)
+    lock = lockProcesses(path, now)
     file = openSync(path, 'r+')
     const prepared = prepareFile(db, path, file, timers, progress)
     db.close()
@@ -140,12 +140,12 @@ function refuseForeignFile(path: string): void {
 }
 
 /** Throws StoreRefused: held by another process, of another program, written by a newer program, or not durable. */
-export const holdDatabase = (
+export const lockDatabase = (
   path: string,
   now: number,
   timers: Timers,
   progress: Progress = () => {},
-): Held =>
+): LockedDatabase =>
   explaining(path, () => {
     refuseForeignFile(path)
     return openLocked(path, now, timers, progress)

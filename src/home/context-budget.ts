@@ -9,7 +9,7 @@ import type { Home } from './home.ts'
 import { searchInTurn } from './memories/search.ts'
 import { refusal } from './refusal.ts'
 
-export interface Room {
+export interface ByteBudget {
   /** UTF-8 bytes. */
   readonly left: () => number
   /**
@@ -23,7 +23,7 @@ const SEPARATOR_BYTES = 1
 /** Between the items of a list. */
 const bytesIn = (item: string): number => Buffer.byteLength(item) + SEPARATOR_BYTES
 
-export function roomOf(bytes: number): Room {
+export function byteBudget(bytes: number): ByteBudget {
   let left = bytes
   return {
     left: () => left,
@@ -144,10 +144,10 @@ interface Shares {
 }
 
 /** Pinned memories get at least half of the room, and what hits do not need. */
-export function sharesOf(found: readonly Found[], room: Room): Shares {
+export function sharesOf(found: readonly Found[], budget: ByteBudget): Shares {
   const wanted = sum(found.map(({ whole }) => bytesIn(whole)))
-  const changes = Math.floor(room.left() * CHANGES)
-  const most = Math.floor(room.left() / 2)
+  const changes = Math.floor(budget.left() * CHANGES)
+  const most = Math.floor(budget.left() / 2)
   return { found: wanted > 0 ? Math.min(most, wanted + changes) : 0, changes }
 }
 
@@ -157,16 +157,16 @@ export function sharesOf(found: readonly Found[], room: Room): Shares {
  */
 export function fillFound(
   found: readonly Found[],
-  room: Room,
+  budget: ByteBudget,
   keep: number,
 ): ReadonlyMap<string, string> {
   const placed = new Map<string, string>()
   let later = sum(found.map(({ brief }) => bytesIn(brief)))
   for (const { key, whole, brief } of found) {
     later -= bytesIn(brief)
-    const forLater = Math.min(later, (room.left() - keep) / 2)
-    if (room.take(whole, keep + forLater)) placed.set(key, whole)
-    else if (room.take(brief, keep)) placed.set(key, brief)
+    const forLater = Math.min(later, (budget.left() - keep) / 2)
+    if (budget.take(whole, keep + forLater)) placed.set(key, whole)
+    else if (budget.take(brief, keep)) placed.set(key, brief)
   }
   return placed
 }
