@@ -95,6 +95,17 @@ describe('a stream', () => {
     expect(memoryCount).toBe(300)
   })
 
+  test('of an export may be left at any piece, or before the first', async () => {
+    const { home } = await filled(300, 'A'.repeat(8_000))
+    for await (const piece of await home.export()) {
+      expect(piece.length).toBeGreaterThan(0)
+      break
+    }
+    await (await home.export()).cancel()
+    const { memoryCount } = await new Response(await home.export()).json()
+    expect(memoryCount).toBe(300)
+  })
+
   test('of an export that breaks off throws: half of a home is none', async () => {
     const { token } = await filled(300, 'A'.repeat(8_000))
     const home = new AgentHome({ url: way.url, token })

@@ -113,10 +113,8 @@ export function streamIn(
         deadline.end()
         controller.close()
       },
-      cancel(reason) {
-        deadline.end()
-        return reader.cancel(reason)
-      },
+      // In this order: a body that was aborted cannot be canceled without an error.
+      cancel: (reason) => reader.cancel(reason).finally(deadline.end),
     },
     { highWaterMark: 0 },
   )
