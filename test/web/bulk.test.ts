@@ -345,6 +345,23 @@ test('what needs more than one batch empties the budget, and is done', async () 
   await bounded.close()
 })
 
+test('an Undo says of how many memories the events are no longer kept', async () => {
+  const service = await openService(embedded, { ...UNLIMITED, EVENTS_PER_AGENT: '3' })
+  const who = await openConsole(service)
+  await fill(service, who.born.token, keysOf('log.', 120))
+  const form = formWith((await change(who, { all: 'yes', do: 'delete' })).text, 'Delete 120')
+  const list = await followed(who, await change(who, form))
+  const undone = noteIn((await change(who, formWith(list.text, 'Undo'), '/undo')).text)
+  const [, left, lost, more] =
+    /(\d+) memories left as they are: The events of (\d+) memories are not kept any more\..* And (\d+) more\.$/.exec(
+      undone,
+    ) ?? []
+  const named = undone.match(/no longer exists/g) ?? []
+  expect([Number(lost) > 1, named.length]).toEqual([true, 10])
+  expect(Number(lost) + named.length + Number(more)).toBe(Number(left))
+  await service.close()
+})
+
 test('where nothing matches, that is said', async () => {
   const service = await openService(embedded, UNLIMITED)
   const who = await openConsole(service)

@@ -91,9 +91,10 @@ export function didPath(owner: Owner, known: Known, listing: Listing): string {
   return `${path}${path.includes('?') ? '&' : '?'}did=${actionText(owner, known)}`
 }
 
-function leftWords({ left, reasons }: Outcome): Html {
+function leftWords({ left, reasons, forgotten = 1 }: Outcome): Html {
   if (left === 0) return nothing
-  const more = left > reasons.length ? ` And ${number(left - reasons.length)} more.` : ''
+  const unsaid = left - forgotten - (reasons.length - 1)
+  const more = unsaid > 0 ? ` And ${number(unsaid)} more.` : ''
   return html`<p>${plural(left, 'memory', 'memories')} left as ${left === 1 ? 'it is' : 'they are'}: ${reasons.join(' ')}${more}</p>`
 }
 

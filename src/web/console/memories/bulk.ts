@@ -36,6 +36,8 @@ export function leave(tally: Tally, reason: string): void {
 export interface Outcome extends Readonly<Tally> {
   /** Of how many. */
   readonly count: number
+  /** Of those that are left, whose events are not kept: the first reason is that of all of them. */
+  readonly forgotten?: number
   /** What ended it before the last batch. */
   readonly stopped?: Problem
 }

@@ -129,6 +129,7 @@ async function undoAction(
   const all = {
     count: undone.count + lost,
     left: left + lost,
+    forgotten: lost,
     reasons: [forgotten(lost), ...reasons],
   }
   return { ...back, outcome: { ...undone, ...all } }
