@@ -1,7 +1,7 @@
 /** The account of whoever is signed in: its password, and where it is signed in. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { PASSWORD } from '../accounts.ts'
-import { embedded, openService, type TestService } from '../harness.ts'
+import { embedded, inGroups, openService, type TestService } from '../harness.ts'
 import { fieldsIn, insideOf, textIn } from './markup.ts'
 import { type Operator, openConsole, sendForm } from './operator.ts'
 
@@ -157,12 +157,29 @@ describe('deleting the account', () => {
       expect((await operator.get('/console/account/delete')).status).toBe(200)
       const { status, headers } = await end(operator, { agents, typed: operator.email })
       expect([status, headers.get('location')]).toEqual([303, '/console/sign-in'])
+      // The browser keeps nothing of it.
+      expect(headers.get('set-cookie')).toMatch(/^agent-home-session=; Max-Age=0; Path=\/;/)
       expect([await statusWith(operator), await statusWith(stranger)]).toEqual([then, 200])
       expect((await operator.get('/console')).status).toBe(303)
       expect((await signIn(operator)).status).toBe(401)
       expect((await stranger.get('/console')).status).toBe(200)
     },
   )
+
+  test('erases more agents than a page of them has', async () => {
+    const operator = await openConsole(service)
+    const others = await inGroups([...Array(55).keys()], async () => {
+      const { token, operatorToken } = await service.birth()
+      const attached = await operator.post('/console/attach', { token: operatorToken })
+      expect(attached.status).toBe(303)
+      return token
+    })
+    expect((await end(operator, { agents: 'erase', typed: operator.email })).status).toBe(303)
+    const statuses = await inGroups(others, async (token) => {
+      return (await service.call('GET', '/api/agents/me', { token })).status
+    })
+    expect(new Set(statuses)).toEqual(new Set([401]))
+  })
 
   test.each([
     ['nothing chosen', { agents: '' }, 'agents'],

@@ -98,7 +98,15 @@ describe('the agents', () => {
       const { operatorToken } = await service.birth()
       await operator.post('/console/attach', { token: operatorToken })
     }
-    for (let agents = 1; agents < 50; agents++) await attach()
+    const isAboutSome = async () =>
+      (await operator.get('/console/search?q=anything')).text.includes(
+        'The first 20 of your agents were searched.',
+      )
+    for (let agents = 1; agents < 20; agents++) await attach()
+    expect(await isAboutSome()).toBe(false)
+    await attach()
+    expect(await isAboutSome()).toBe(true)
+    for (let agents = 21; agents < 50; agents++) await attach()
     const full = (await operator.get('/console')).text
     expect(namesIn(full)).toHaveLength(50)
     expect(full).not.toContain('More agents')

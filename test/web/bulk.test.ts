@@ -345,6 +345,34 @@ test('what needs more than one batch empties the budget, and is done', async () 
   await bounded.close()
 })
 
+test('an Undo costs what it changes, and what it looked at of the log', async () => {
+  const service = await openService(embedded, { ...UNLIMITED, WRITES_PER_MINUTE: '9000' })
+  const who = await openConsole(service)
+  await fill(service, who.born.token, keysOf('log.', 1_010))
+  const form = formWith((await change(who, { all: 'yes', do: 'delete' })).text, 'Delete 1,010')
+  const left = ({ headers }: Answer) => Number(/;r=(\d+)/.exec(headers.get('ratelimit') ?? '')?.[1])
+  const done = await change(who, form)
+  const undone = await change(who, { did: linkOf(done).did }, '/undo')
+  expect([undone.status, left(done) - left(undone)]).toEqual([303, 1_011])
+  await service.close()
+})
+
+test('of many that are left as they are, ten are named and the others counted', async () => {
+  const service = await openService(embedded, UNLIMITED)
+  const who = await openConsole(service)
+  const keys = keysOf('log.', 13)
+  await fill(service, who.born.token, keys)
+  const form = formWith((await change(who, { all: 'yes', do: 'delete' })).text, 'Delete 13')
+  const list = await followed(who, await change(who, form))
+  await fill(service, who.born.token, keys.slice(1), 'anew')
+  const undone = noteIn((await change(who, formWith(list.text, 'Undo'), '/undo')).text)
+  expect(undone).toMatch(
+    /^Restored 1 of 13 memories\.12 memories left as they are: .* And 2 more\.$/,
+  )
+  expect(undone.match(/was written in the meantime/g)).toHaveLength(10)
+  await service.close()
+})
+
 test('an Undo says of how many memories the events are no longer kept', async () => {
   const service = await openService(embedded, { ...UNLIMITED, EVENTS_PER_AGENT: '3' })
   const who = await openConsole(service)
@@ -359,6 +387,19 @@ test('an Undo says of how many memories the events are no longer kept', async ()
   const named = undone.match(/no longer exists/g) ?? []
   expect([Number(lost) > 1, named.length]).toEqual([true, 10])
   expect(Number(lost) + named.length + Number(more)).toBe(Number(left))
+  await service.close()
+})
+
+test('of several that are chosen by hand none is changed where only some are so already', async () => {
+  const service = await openService(embedded, UNLIMITED)
+  const who = await openConsole(service)
+  await fill(service, who.born.token, ['a', 'b'])
+  const [one, both] = [{ 'memory.a': '1' }, { 'memory.a': '1', 'memory.b': '1' }]
+  expect((await change(who, { ...one, do: 'delete' })).status).toBe(303)
+  const refused = await change(who, { ...both, do: 'delete' })
+  expect(refused.status).toBe(409)
+  expect(textIn(refused.text)).toContain('Nothing was changed. “a” no longer exists.')
+  expect(await who.stored('b')).toMatchObject({ text: 'x' })
   await service.close()
 })
 

@@ -68,6 +68,11 @@ test.each([
   expect(keysIn(await page(queryOf(before)))).toEqual(keysIn(middle))
 })
 
+test('so close to the beginning that a page would be short, the first one is shown', async () => {
+  const first = keysIn(await page('?prefix=many&order=key'))
+  expect(keysIn(await page('?prefix=many&order=key&until=many.10'))).toEqual(first)
+})
+
 test('a place in one order is the beginning in another', async () => {
   expect(keysIn(await page('?after=many.10'))[0]).toBe('many.52')
   expect(keysIn(await page('?until=many.10'))[0]).toBe('many.52')

@@ -243,6 +243,19 @@ describe('signing in with one', () => {
     expect((await present(passkey)).status).toBe(401)
   })
 
+  test('an answer is taken once, also by a node whose clock is a minute behind', async () => {
+    const { device } = await withPasskey()
+    const passkey = device.get(await signInOptions(), { counter: 0 })
+    expect((await present(passkey)).status).toBe(303)
+    service.tick(5 * MINUTE_MS)
+    // What is spent by then may be forgotten.
+    expect((await signIn(device, { counter: 0 })).status).toBe(303)
+    service.tick(-MINUTE_MS)
+    const again = await present(passkey)
+    service.tick(MINUTE_MS)
+    expect(again.status).toBe(401)
+  })
+
   test('one that counts backwards may be a copy: it is refused, and its owner told', async () => {
     const { device } = await withPasskey()
     expect((await signIn(device, { counter: 7 })).status).toBe(303)
