@@ -251,6 +251,11 @@ describe('a code', () => {
     expect(errorOf(answer)).toEqual([400, 'invalid_target'])
   })
 
+  test('is redeemed, and refreshed, where the resource is left empty', async () => {
+    const tokens = tokensIn(await redeem(service, clientId, await fresh(), { resource: '' }))
+    expect((await refresh(service, clientId, tokens.refresh, { resource: '' })).status).toBe(200)
+  })
+
   test('for another resource is not used up', async () => {
     const code = await fresh()
     const resource = 'http://127.0.0.1:8787/mcp/'

@@ -49,6 +49,18 @@ describe('the door', () => {
     expect(inside()).toBe('acd')
   })
 
+  test('who comes as one leaves stands behind those who wait', async () => {
+    const { come, leave, inside } = visitors()
+    for (const name of 'abcd') void come(name)
+    await turn()
+    await turn()
+    leave('b')
+    void come('e')
+    await turn()
+    await turn()
+    expect(inside()).toBe('acd')
+  })
+
   test('while nobody asks the home for anything, more may begin and run', async () => {
     const { come, inside } = visitors({ homeInUse: false })
     const all = [...'abcdefg'].map(come)

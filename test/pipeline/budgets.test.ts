@@ -30,6 +30,28 @@ describe('a budget of this process', () => {
     expect(manual.waits()).toEqual([])
   })
 
+  test('is not whole again because a timer of an earlier window was late', async () => {
+    let passed = 0
+    const late: (() => void)[] = []
+    const budgets = createBudgets(
+      policies,
+      countInMemory({
+        ...manual.timers,
+        stopwatch: () => passed,
+        after: (_, work) => {
+          late.push(work)
+          return () => {}
+        },
+      }),
+    )
+    const take = async () => (await budgets.take('reads', 'a')).allowed
+    await take()
+    passed = 60_000
+    expect([await take(), await take()]).toEqual([true, true])
+    late[0]?.()
+    expect(await take()).toBe(false)
+  })
+
   test('is looked at without being spent', async () => {
     const budgets = createBudgets(policies, countInMemory(manual.timers))
     const look = async () => (await budgets.look('reads', 'a')).allowed
