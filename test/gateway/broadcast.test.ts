@@ -104,6 +104,26 @@ describe.each(engines)('broadcast on $name', (engine) => {
     leave()
   })
 
+  test('a listener keeps its place while the heart beats', async () => {
+    watch({ heartbeatMs: 5 })
+    const { events, leave: letGo } = await follow(start)
+    const heard: string[] = []
+    const until = async (isEnough: (text: string) => boolean) => {
+      for (let text = ''; !isEnough(text); heard.push(...idsIn(text))) {
+        text = (await events.next()).value ?? ''
+      }
+    }
+    const left: string[] = []
+    for (let n = 0; n < 3; n++) {
+      left.push(await leave(`${n}`))
+      broadcast.lookAgain()
+      await until((text) => text.includes(left.at(-1) ?? ''))
+      await until((text) => text === HEARTBEAT)
+    }
+    expect(heard).toEqual(left)
+    letGo()
+  })
+
   test('resuming after any event loses and repeats nothing, while many arrive', async () => {
     watch({ pollMs: 5 })
     const posted: Promise<string[]>[] = []
@@ -202,6 +222,34 @@ describe.each(engines)('broadcast on $name', (engine) => {
     }
     far.leave()
     near.leave()
+  })
+
+  test('near listeners read from memory, also after more than it holds', async () => {
+    let reads = 0
+    const counting: GatewayStore = Object.create(service.store, {
+      entriesAfter: {
+        value: (...asked: Parameters<GatewayStore['entriesAfter']>) => {
+          reads++
+          return service.store.entriesAfter(...asked)
+        },
+      },
+    })
+    const still = { pollMs: NEVER_MS, heartbeatMs: NEVER_MS, maxListeners: 10 }
+    broadcast = createBroadcast(counting, still, processTimers)
+    const listeners = await Promise.all(Array.from({ length: 5 }, () => follow(start)))
+    const hearAll = () => Promise.all(listeners.map(({ events }) => events.next()))
+    for (let n = 0; n < 24; n++) {
+      await leave('x'.repeat(60_000))
+      broadcast.lookAgain()
+      await hearAll()
+    }
+    const before = reads
+    const last = await leave('last')
+    broadcast.lookAgain()
+    for (const { value } of await hearAll()) expect(value).toContain(last)
+    // The one that finds it, and the one that finds no more.
+    expect(reads - before).toBeLessThanOrEqual(2)
+    for (const { leave: letGo } of listeners) letGo()
   })
 
   test('closing ends every stream, and nobody may listen after', async () => {

@@ -51,12 +51,24 @@ describe.each(engines)('names on $name', (engine) => {
     expect(page.text).not.toContain('Н'.repeat(200))
   })
 
+  test('where entries stand together, what is just as long as it may be is whole', async () => {
+    const [name, text] = ['n'.repeat(200), `regenbogen ${'x'.repeat(489)}`]
+    await post('/api/garden', { text, identity: name, identityType: name })
+    const { body } = await post('/api/resonance', { ai_identity: name, seeking: ['regenbogen'] })
+    expect(body.message).toContain(`Welcome, ${name}. `)
+    const [found] = body.resonances as Record<string, unknown>[]
+    expect(found).toMatchObject({ text, identity: name, identityType: name })
+    expect(found).not.toHaveProperty('truncated')
+  })
+
   test('where entries stand together, tags are few and cut, and the entry says so', async () => {
     const tags = [`${LONG}`, ...Array.from({ length: 30 }, (_, n) => `${n}`)]
     await post('/api/seeds', { text: 'manytagged', tags })
+    await post('/api/seeds', { text: 'manytagged', tags: tags.slice(1) })
     await post('/api/seeds', { text: 'manytagged', tags: tags.slice(1, 21) })
     const { body } = await post('/api/resonance', { ai_identity: 'A', seeking: ['manytagged'] })
-    const [few, many] = body.resonances as Record<string, unknown>[]
+    const [few, short, many] = body.resonances as Record<string, unknown>[]
+    expect(short).toMatchObject({ tags: tags.slice(1, 21), truncated: true })
     expect(few).toMatchObject({ tags: tags.slice(1, 21) })
     expect(few).not.toHaveProperty('truncated')
     expect(many).toMatchObject({ tags: [CUT, ...tags.slice(1, 20)], truncated: true })
