@@ -91,6 +91,19 @@ describe.each(eras)('a client of $version', ({ era, version }) => {
     ])
   })
 
+  test('a context says in words, too, how many memories did not fit', async () => {
+    for (const key of ['a', 'b', 'c']) await write(key, 'x'.repeat(1_200), 0, { pinned: true })
+    for (let n = 0; n < 30; n++) await write(`other.${n}`, 'y')
+    const context = await call('get_context', { bytes: 2_000 })
+    const { leftOut } = context.structuredContent as {
+      leftOut: { pinned: number; memories: number }
+    }
+    expect([leftOut.pinned > 0, leftOut.memories > 0]).toEqual([true, true])
+    expect(textOf(context)).toContain(
+      `Left out: ${leftOut.pinned} pinned memories, and ${leftOut.memories} others.`,
+    )
+  })
+
   test('writes, reads, appends, lists, searches, deletes and restores', async () => {
     await client.listTools()
     expect((await write('plan', 'Step 1', 0, { run: 12 })).structuredContent).toMatchObject({
