@@ -564,12 +564,15 @@ describe('what stops it', () => {
   })
 
   test('a home with another history than the one that was seen, and one at earlier versions', async () => {
-    const { sync, put, directory, memories } = await synced(opened)
+    const { home, sync, put, directory, memories } = await synced(opened)
     put('a', 'a')
     await sync()
     const file = join(directory, '.agent-home/state.db')
     const state = openFolderState(file)
     const head = state.note('head') ?? ''
+    // What was sent is seen, too.
+    const { id, hash } = (await home.head()).head
+    expect(JSON.parse(head)).toEqual({ id, hash })
     state.setNote('head', JSON.stringify({ ...JSON.parse(head), hash: '00'.repeat(32) }))
     state.close()
     put('a', 'b')
@@ -667,6 +670,21 @@ describe('what is not sent in one try', () => {
     expect(await memories()).toEqual(files())
   })
 
+  test('a merge that was sent, and did not come back by then, is received by the next sync', async () => {
+    const { home, sync, put, directory, token, files, memories } = await synced(opened)
+    put('list', 'one\ntwo\nthree\nfour\n')
+    await sync()
+    put('list', 'ONE\ntwo\nthree\nfour\n')
+    await home.write('list', 'one\ntwo\nthree\nFOUR\n', { expectedVersion: 1 })
+    const { rounds, told, close } = roundsOf({ directory, token }, fetch)
+    await rounds.round()
+    close()
+    expect([told, files()]).toEqual([['merged list'], { list: 'ONE\ntwo\nthree\nfour\n' }])
+    await sync()
+    expect(files()).toEqual({ list: 'ONE\ntwo\nthree\nFOUR\n' })
+    expect(await memories()).toEqual(files())
+  })
+
   test('and is read again, after a look that failed', async () => {
     const { home, put, directory, token, files } = await synced(opened)
     put('a', 'a')
@@ -734,6 +752,7 @@ test('a home that has no room for a first batch is still sent the deletes of the
   close()
   expect(batches).toEqual([Array(100).fill('write'), ['delete']])
   expect([open.length, lacksRoom, told]).toEqual([101, true, ['deleted old']])
+  expect(new Set(open.map(({ why }) => why))).toEqual(new Set(['No room.']))
   expect(await memories()).toEqual({})
 })
 

@@ -43,6 +43,18 @@ test('a pause of a second or more is said, with its reason, and shorter ones onc
   expect(away.said).toHaveLength(1)
 })
 
+test('short pauses before an answer do not add up with those after it', async () => {
+  const { said, options } = listening()
+  const error = limited('Too much.', 1)
+  const pause = (tries: number) => options.onRetry?.({ error, waitMs: 400, tries })
+  vi.stubGlobal('fetch', async () => new Response('', { status: 200 }))
+  for (const tries of [1, 2]) pause(tries)
+  await options.fetch?.('http://home/')
+  for (const tries of [1, 2]) pause(tries)
+  vi.unstubAllGlobals()
+  expect(said).toEqual([])
+})
+
 test('an answer that takes longer than a second is said, one that has come is not', async () => {
   const { said, due, cancelled, options } = listening()
   vi.stubGlobal('fetch', async () => {

@@ -99,6 +99,8 @@ describe.concurrent('codes', () => {
     expect(await code('write', 'no key', 'x')).toBe(2)
     expect(await code('write', 'plan', 'x', '--metadata', '[]')).toBe(2)
     expect(await code('write', 'plan', 'x', '--expect', 'one')).toBe(2)
+    const none = await say('write', 'nothing', 'x', '--expect', '1')
+    expect([none.code, none.stderr.includes('It is at version')]).toEqual([3, false])
     expect(await code('read', 'nothing')).toBe(4)
     expect(await code('read', 'plan', '--at', '9')).toBe(4)
     expect(await code('delete', 'nothing')).toBe(4)
