@@ -153,6 +153,23 @@ describe('the client', () => {
     expect(await home.read('a')).toBeUndefined()
   })
 
+  test('vectors of several requests are counted together, in as few as they take', async () => {
+    const { home } = await opened.born()
+    const keys = Array.from({ length: 201 }, (_, n) => `v${String(n).padStart(3, '0')}`)
+    for (let at = 0; at < keys.length; at += 100) {
+      const some = keys.slice(at, at + 100)
+      await home.batch(some.map((key) => ({ write: { key, text: key, expectedVersion: 0 } })))
+    }
+    // 91 of them have two megabytes as they are sent.
+    const vector = Array.from({ length: 4_096 }, (_, n) => n + 1)
+    const outdated = ['v000', 'v100', 'v200']
+    const vectors = keys.map((key) => ({ key, version: outdated.includes(key) ? 2 : 1, vector }))
+    let asked = 0
+    const answer = await home.storeVectors('m', vectors, { response: () => asked++ })
+    expect([asked, answer.stored]).toEqual([3, 198])
+    expect(answer.stale).toEqual(outdated.map((key) => ({ key, currentVersion: 1 })))
+  })
+
   test('a rename takes the memory along', async () => {
     const { home } = await opened.born()
     const { id } = await home.write('a', 'A', { expectedVersion: 0 })

@@ -106,6 +106,29 @@ describe('a stream', () => {
     expect(memoryCount).toBe(300)
   })
 
+  test('of an export waits for its reader, however slow, and not for a home that says nothing', async () => {
+    const sending = (...pieces: string[]) =>
+      new AgentHome({
+        ...{ url: 'http://home.example', token: 'any', retries: 0 },
+        fetch: async (_, { signal } = {}) =>
+          new Response(
+            new ReadableStream({
+              start(controller) {
+                for (const piece of pieces) controller.enqueue(Buffer.from(piece))
+                signal?.addEventListener('abort', () => controller.error(signal.reason))
+              },
+            }),
+          ),
+      })
+    const reading = async (home: AgentHome) => (await home.export({ timeout: 10 })).getReader()
+    const slow = await reading(sending('a', 'b'))
+    const first = await slow.read()
+    const silent = await reading(sending())
+    expect(await caught(silent.read())).toMatchObject({ name: 'TimeoutError' })
+    const texts = [first, await slow.read()].map(({ value }) => Buffer.from(value ?? '').toString())
+    expect(texts).toEqual(['a', 'b'])
+  })
+
   test('of an export that breaks off throws: half of a home is none', async () => {
     const { token } = await filled(300, 'A'.repeat(8_000))
     const home = new AgentHome({ url: way.url, token })

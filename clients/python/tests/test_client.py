@@ -761,6 +761,10 @@ def test_what_no_kept_event_tells_of_is_counted(operator: AgentHome, lived: Agen
     found = verify_export(dumps(file))
     assert (found.faults, found.unproven_keys, found.proven, found.unproven) == ([], 1, 1, 3)
     assert found.memories == len(file["memories"])
+    previous = Link(file["previous"]["id"], ZERO)
+    assert [
+        (each.fault, each.place) for each in verify_export(dumps(file), remembered=previous).faults
+    ] == [("the event differs from the remembered one", str(previous.id))]
     operator.protect("moved")
     operator.unprotect("moved")
     operator.erase("moved", "history")

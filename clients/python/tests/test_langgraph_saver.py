@@ -249,6 +249,34 @@ def test_what_is_written_before_a_checkpoint_is_there_stays(home: AgentHome) -> 
     ]
 
 
+def test_what_is_written_before_a_checkpoint_is_measured_in_bytes(home: AgentHome) -> None:
+    saver = AgentHomeSaver(home)
+    made = checkpoint(1, {"a": "A" * 6_000}, {"a": 1})
+    early: Any = {"configurable": {**THREAD["configurable"], "checkpoint_id": made["id"]}}
+    tasks = [f"{n}{'ї' * 1_500}" for n in range(3)]
+    for task in tasks:
+        saver.put_writes(early, [("a", "early")], task)
+    put(saver, THREAD, made, {"a": 1})
+    found = saver.get_tuple(early)
+    assert found is not None
+    assert [task for task, _, _ in found.pending_writes or []] == tasks
+
+
+def test_writes_of_a_checkpoint_whose_id_begins_alike_are_not_its_own(home: AgentHome) -> None:
+    saver = AgentHomeSaver(home)
+    for name in ("1", "10"):
+        made: Checkpoint = {**checkpoint(1, {}, {}), "id": name}
+        written = put(saver, THREAD, made, {})
+        # More than one memory holds.
+        for n in range(6):
+            saver.put_writes(written, [("a", "A" * 2_500)], f"{name} {n}")
+    for name in ("1", "10"):
+        found = saver.get_tuple({"configurable": {**THREAD["configurable"], "checkpoint_id": name}})
+        assert found is not None
+        tasks = [task for task, _, _ in found.pending_writes or []]
+        assert tasks == [f"{name} {n}" for n in range(6)]
+
+
 def test_values_outlive_the_checkpoint_that_held_them(home: AgentHome) -> None:
     slow, quick = AgentHomeSaver(home, keep=2), AgentHomeSaver(home, keep=2)
     first = put(slow, THREAD, checkpoint(1, {"a": "A"}, {"a": 1}), {"a": 1})

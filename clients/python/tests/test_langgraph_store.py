@@ -283,6 +283,15 @@ def test_a_value_of_any_length_is_replaced_at_once_and_leaves_nothing(home: Agen
     assert [each.key for each in home.list()] == ["store.a.short"]
 
 
+def test_a_value_that_is_one_batch_by_its_characters_and_more_by_its_bytes(home: AgentHome) -> None:
+    store = AgentHomeStore(home)
+    value = {"text": "ї" * 600_000}
+    store.put(("a",), "k", value)
+    item = store.get(("a",), "k")
+    assert item is not None
+    assert item.value == value
+
+
 def test_its_keys_are_those_of_the_other_adapter(home: AgentHome) -> None:
     store = AgentHomeStore(home)
     store.put(("users", "ann"), "likes", {})

@@ -170,6 +170,7 @@ MUCH = {
     "one of several batches, every character escaped": [user('"\n' * 400_000)],
     "several of 300 KB": [user(each * n) for each in "єb\1" for n in (150_000, 1)],
     "2,500 short ones": [user(f"{n} of many items of one turn") for n in range(2_500)],
+    "many of 7.5 KB in 2,500 characters": [user("€" * 2_500)] * 180,
     "odd characters, and nothing": [user("\0\1\x7f\ud800"), user("")],
 }
 

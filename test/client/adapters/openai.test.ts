@@ -181,6 +181,10 @@ describe('a session of the OpenAI Agents SDK', () => {
       '2,500 short ones',
       Array.from({ length: 2_500 }, (_, n) => user(`${n} of many items of one turn`)),
     ],
+    [
+      'many of 7.5 KB in 2,500 characters',
+      Array.from({ length: 180 }, () => user('€'.repeat(2_500))),
+    ],
     ['control characters, half a pair, and nothing', [user('\0\u0001\u007f\ud800'), user('')]],
   ])('no item is too much: %s', async (_, items) => {
     const { home, session } = await begin()
