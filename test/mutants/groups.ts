@@ -113,6 +113,7 @@ export const groups: Readonly<Record<string, Group>> = {
     ),
     tests: [
       ...test('store/memories', 'plan erasure bring counters races'),
+      ...test('store', 'batches rollback-embedded import-embedded rollback-contract'),
       ...test('store', 'changes-contract import-contract memory-contract contract'),
     ],
   },
