@@ -4,6 +4,7 @@ import type { Identity } from '../../src/store/port/identity.ts'
 import type { HomeBounds } from '../../src/store/port/store.ts'
 import type { KeptVersion, OnConflict } from '../../src/store/port/transfer.ts'
 import { transact } from '../../src/store/sqlite/engine/connection.ts'
+import { manualTimers } from '../manual-timers.ts'
 import { unbounded } from '../unbounded.ts'
 import { NOON, newWrite } from './fixture.ts'
 import {
@@ -166,6 +167,45 @@ describe('an agent that is erased between two batches', () => {
     const taken = await outcomeOf(4, breaking(some))
     expect(taken).toEqual({ seen: [200, 1], answer: 'broken', left: [] })
   })
+})
+
+test('what goes on is not taken for what was left, however long it takes; and nothing is left of it', async () => {
+  const manual = manualTimers()
+  let batches = 0
+  const work = openWork(
+    (verb) => {
+      if (verb === 'writeBatch' && ++batches === 2) manual.pass(5_000)
+    },
+    unbounded.home,
+    manual.timers,
+  )
+  const identity = newHome(work)
+  const some = () => file({ keys: 1_000, versions: 1, bytes: 10 })
+  // One by one, so that there is time for more than a look until it ends.
+  const answer = await work.importMemories(identity, sourceOf(some, 0), REPLACE, NOON)
+  expect(answer).toMatchObject({ outcome: 'imported', imported: 1_000 })
+  expect(count(`(SELECT * FROM log WHERE event = 'undo_import')`, identity)).toBe(0)
+  expect(count('memories', identity)).toBe(1_000)
+  const other = newHome(work)
+  await expect(bring(work, other, breaking(some))).rejects.toThrow('broken')
+  expect(count(`(SELECT * FROM log WHERE event = 'undo_import')`, other)).toBe(1)
+  // It is looked for what is left, and nothing is held any more.
+  expect(manual.waits()).toEqual([5_000])
+})
+
+test('each batch is told of at its own time', async () => {
+  const manual = manualTimers()
+  const second = (verb: string) => {
+    if (verb === 'writeBatch') manual.pass(1_000)
+  }
+  const work = openWork(second, unbounded.home, manual.timers)
+  const identity = newHome(work)
+  await bring(work, identity, () => file({ keys: 250, versions: 1, bytes: 10 }))
+  const at = db.prepare(
+    `SELECT DISTINCT coalesce(happened_at, updated_at) - ${NOON} AS at FROM log
+     WHERE agent_id = ? AND event = 'import' ORDER BY at`,
+  )
+  expect(at.all(identity.agentId).map((row) => row.at)).toEqual([0, 1_000, 2_000])
 })
 
 test('more names than a home has and remembers are no import', async () => {

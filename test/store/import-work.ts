@@ -7,6 +7,7 @@ import { importVerb } from '../../src/store/import.ts'
 import type { Identity } from '../../src/store/port/identity.ts'
 import type { HomeBounds } from '../../src/store/port/store.ts'
 import type { ImportOrder, KeptVersion } from '../../src/store/port/transfer.ts'
+import { rollBackVerb } from '../../src/store/rollback.ts'
 import { settling } from '../../src/store/settle.ts'
 import { openWriter, transact } from '../../src/store/sqlite/engine/connection.ts'
 import { type Job, prepareGroupCommit } from '../../src/store/sqlite/engine/group-commit.ts'
@@ -14,12 +15,14 @@ import { readVerbs } from '../../src/store/sqlite/engine/run.ts'
 import type { Writer } from '../../src/store/sqlite/engine/writer.ts'
 import { prepareWrites } from '../../src/store/sqlite/engine/writes.ts'
 import { prepareIdentify } from '../../src/store/sqlite/identities.ts'
+import { prepareEvents } from '../../src/store/sqlite/memories/event-reads.ts'
 import { prepareReadHeads } from '../../src/store/sqlite/memories/home-log.ts'
 import { prepareUnfinished } from '../../src/store/sqlite/memories/unfinished.ts'
 import { logStatements } from '../../src/store/sqlite/memories/versions.ts'
 import { migrate } from '../../src/store/sqlite/schema/migrations.ts'
 import { batchesOf } from '../../src/store/sqlite/store.ts'
 import { allReads } from '../../src/store/verbs/verbs.ts'
+import type { Timers } from '../../src/timers.ts'
 import { temporaryDirectory } from '../harness.ts'
 import { unbounded } from '../unbounded.ts'
 import { NOON, newBirth, noLimits } from './fixture.ts'
@@ -69,22 +72,44 @@ export function watchWrites() {
   }
 }
 
-const NEVER = { ...unbounded.timers, every: () => () => {} }
+type Times = Pick<Timers, 'every' | 'stopwatch'>
 
-/** Imports into a database, by whoever takes its writes. */
-export function importerOn(db: DatabaseSync, submit: Writer['submit'], bounds: HomeBounds) {
+const NEVER: Times = { every: () => () => {}, stopwatch: () => 0 }
+
+/** Imports and rollbacks of a database, by whoever takes its writes. */
+function batchesOn(
+  db: DatabaseSync,
+  submit: Writer['submit'],
+  bounds: HomeBounds,
+  { every, stopwatch }: Times,
+) {
   const read = async <T>(ask: () => T): Promise<T> => ask()
+  const { refuse } = prepareIdentify(db)
+  const eventsOf = prepareEvents(db, refuse)
   const store = batchesOf({
     ...{ clock: () => NOON, read, writer: { submit } },
     reads: readVerbs(db, allReads(logStatements, 0), read),
-    readHeads: prepareReadHeads(db, prepareIdentify(db).refuse),
+    readHeads: prepareReadHeads(db, refuse),
     unfinished: prepareUnfinished(db),
   })
-  return importVerb({ store, bounds, settle: settling(store, NEVER) }, () => 0)
+  const settle = settling(store, { ...unbounded.timers, every })
+  const eventsAfter = async (...after: Parameters<typeof eventsOf>) => eventsOf(...after)
+  const parts = { store, bounds, settle, eventsAfter }
+  return {
+    importMemories: importVerb(parts, stopwatch),
+    rollBack: rollBackVerb(parts, stopwatch),
+  }
 }
 
+export const importerOn = (db: DatabaseSync, submit: Writer['submit'], bounds: HomeBounds) =>
+  batchesOn(db, submit, bounds, NEVER).importMemories
+
 /** The store, with its writer in this thread. `before`: called before each write. */
-export function openWork(before: (verb: string) => void = () => {}, home = unbounded.home) {
+export function openWork(
+  before: (verb: string) => void = () => {},
+  home = unbounded.home,
+  times = NEVER,
+) {
   const writes = prepareWrites(db, { ...unbounded, home })
   const commit = prepareGroupCommit(db, writes)
   const run = (...job: Job): unknown => {
@@ -94,7 +119,7 @@ export function openWork(before: (verb: string) => void = () => {}, home = unbou
     throw outcome?.error
   }
   const submit = (async (...job: Job) => run(...job)) as Writer['submit']
-  return { submit, verbs: writes.verbs, importMemories: importerOn(db, submit, home) }
+  return { submit, verbs: writes.verbs, ...batchesOn(db, submit, home, times) }
 }
 
 export type Work = ReturnType<typeof openWork>
