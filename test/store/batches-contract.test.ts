@@ -356,6 +356,15 @@ describe.each(stores)('on $name', (engine) => {
     expect(second).toMatchObject({ conflicts: expect.arrayContaining([nameOf(0)]) })
   })
 
+  test('one that ends leaves alone what goes on in another home', async () => {
+    const [one, other] = [await fixture.agent(), await fixture.agent()]
+    const seen: unknown[] = []
+    const meanwhile = { [MIDWAY]: async () => seen.push(await bring(other.operator, many)) }
+    expect(await bring(one.operator, many, meanwhile)).toMatchObject({ imported: 250 })
+    expect(seen).toMatchObject([{ imported: 250 }])
+    for (const { agent } of [one, other]) expect((await typesOf(agent)).at(-1)).toBe('end_import')
+  })
+
   test('wherever it breaks and whatever others write, only that is changed', async () => {
     const keys = ['a', 'b', 'c', 'd', 'e']
     const key = fc.constantFrom(...keys)

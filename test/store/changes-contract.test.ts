@@ -243,6 +243,14 @@ describe.each(stores)('keeping on $name', (engine) => {
     expect(await seen()).toMatchObject({ memories: [] })
     await change(agent, ...comingAndGoing('mine.too'))
     expect(await seen()).toMatchObject({ memories: [{ key: 'mine.too', lastVersion: 1 }] })
+    // A page of which it sees nothing is not the last.
+    const first = { ...query, limit: 1 }
+    const page = { memories: [], next: 'mine' }
+    expect(await fixture.store().listDeleted(named, first)).toMatchObject(page)
+    expect(await fixture.store().listDeleted(named, { ...first, after: 'mine' })).toMatchObject({
+      memories: [{ key: 'mine.too' }],
+      next: undefined,
+    })
     expect(await deleted(undefined, 9, 'mine')).toMatchObject({
       memories: [
         { key: 'mine', lastVersion: 1 },
@@ -558,6 +566,9 @@ describe.each(stores)('keeping on $name', (engine) => {
     await fixture.write(agent)
     await fixture.store().setStatus(operator, 'paused', NOON)
     expect(await change(agent, remove(1))).toEqual({ outcome: 'paused' })
+    // What was done before it was paused is in the log none the less.
+    expect(await fixture.store().recordEvent(agent, 'export', NOON)).toBe(true)
+    expect((await events(operator)).at(-1)).toMatchObject({ type: 'export', by: { as: 'agent' } })
     const forged = { ...operator, tokenHash: 'f'.repeat(64) }
     const revoked = { outcome: 'revoked' }
     expect(await change(forged, remove(1))).toEqual(revoked)
@@ -1023,6 +1034,17 @@ describe.each(stores)('keeping on $name', (engine) => {
       expect(await small.store().readVersion(agent, 'plan', 10)).toMatchObject({
         outcome: 'found',
       })
+      // Nor are they on a later page, or restored, though they are not pruned yet.
+      expect(await small.store().listVersions(agent, 'plan', 12, 2)).toMatchObject({
+        versions: [{ version: 11 }, { version: 10 }],
+        next: undefined,
+      })
+      const back = async (version: number) => {
+        const restored: Change = { verb: 'restore', key: 'plan', expectedVersion: 12, version }
+        const answer = await small.store().changeMemories(agent, [restored], NOON)
+        return answer.outcome
+      }
+      expect([await back(9), await back(10)]).toEqual(['unchanged', 'changed'])
     })
 
     test('a home keeps its bytes: old versions give way, current texts never', async () => {
