@@ -4,8 +4,9 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import type { Identity } from '../../src/store/port/identity.ts'
-import { pathOf } from '../../src/store/sqlite/engine/connection.ts'
-import { openExport } from '../../src/store/sqlite/transfer/export.ts'
+import { openReader, pathOf } from '../../src/store/sqlite/engine/connection.ts'
+import { boundLog } from '../../src/store/sqlite/engine/long-reads.ts'
+import { openExport, whileLetIn } from '../../src/store/sqlite/transfer/export.ts'
 import { processTimers } from '../../src/timers.ts'
 import { embedded, type TestDatabase } from '../harness.ts'
 import { openFixture, type StoredAgent, type StoreFixture } from './fixture.ts'
@@ -117,6 +118,21 @@ describe('the connection of an export', () => {
       })
     }
     expect(closedBy(refuse)).toBe(1)
+  })
+
+  test('is closed, and waited for no longer, when an erasure comes while it is opened', async () => {
+    const path = pathOf(database.url)
+    const reader = openReader(path)
+    const nothing = { rest: async () => {}, clean: async () => 'done' as const, timers }
+    const longReads = boundLog(reader, nothing)
+    let erased: Promise<void> | undefined
+    await whileLetIn(longReads, stored.agent, async (signal) => {
+      erased = longReads.forget(stored.agent.agentId)
+      return openExport(path, whole(stored.agent), { asked: nobody, signal, timers })
+    })
+    await erased
+    expect(erased).toBeDefined()
+    reader.close()
   })
 
   test('is closed when the database cannot be read, and that is what is said', async () => {

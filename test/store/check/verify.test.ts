@@ -285,6 +285,7 @@ const damages: readonly (readonly [string, Damage])[] = [
   ],
   ['events of a home are missing', `DELETE FROM log WHERE operation = 'rename'`],
   ['events of a home are missing', `UPDATE homes SET last_event = last_event + 1`],
+  ['missing, doubled', { sqlite: `UPDATE log SET id = 2 WHERE id = 3`, postgres: null }],
   [
     'not in the order of their numbers',
     {

@@ -73,6 +73,31 @@ test('one that takes more than all may is used, and not kept', async () => {
   close()
 })
 
+test('one that is in use is not given up for others, however much they take', async () => {
+  const [a, b] = [await agentWithApple(), await agentWithApple()]
+  await fixture.write(a, { key: 'b', text: 'pear' })
+  const source = sourceOf(fixture.store(), 1)
+  const built: string[] = []
+  const others = Promise.withResolvers<void>()
+  const { search, close } = openIndexes(
+    {
+      ...source,
+      async readSlice(identity, ...slice) {
+        built.push(identity.agentId)
+        if (identity.agentId === a.agentId) await others.promise
+        return source.readSlice(identity, ...slice)
+      },
+    },
+    0,
+  )
+  const first = search(a, query)
+  expect(await search(b, query)).toMatchObject({ hits: [{ key: 'a' }] })
+  others.resolve()
+  expect(await first).toMatchObject({ hits: [{ key: 'a' }] })
+  expect(built.filter((agentId) => agentId === a.agentId)).toHaveLength(2)
+  close()
+})
+
 test('searches of one home beside each other build one index', async () => {
   const a = await agentWithApple()
   const { search, built, close } = openCounted()

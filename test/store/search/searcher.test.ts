@@ -93,6 +93,11 @@ test('a thread that others still wait for is not idle', async () => {
   expect(manual.waits()).toEqual([])
   await late.forget(agent.agentId)
   expect(await second).toMatchObject({ outcome: 'hits' })
+  expect(manual.waits()).toEqual([IDLE_MS])
+  const third = late.search(agent, query)
+  expect(manual.waits()).toEqual([])
+  await late.forget(agent.agentId)
+  expect(await third).toMatchObject({ outcome: 'hits' })
   await late.close()
 })
 
