@@ -4,13 +4,20 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { OutcomeUnknown, StoreUnavailable } from '../../src/store/port/errors.ts'
 import type { Identity } from '../../src/store/port/identity.ts'
 import type { ImportOrder } from '../../src/store/port/transfer.ts'
-import { verifyServer } from '../../src/store/postgres/check/verify.ts'
+import { verifyServer, verifyServer } from '../../src/store/postgres/check/verify.ts'
 import { statement, unprepared } from '../../src/store/postgres/engine/connections.ts'
+import { readVerbs } from '../../src/store/postgres/engine/run.ts'
+import { batchStore } from '../../src/store/postgres/memories/transactions.ts'
+import { logStatements } from '../../src/store/postgres/memories/versions.ts'
+import { settling } from '../../src/store/settle.ts'
+import { allReads } from '../../src/store/verbs/verbs.ts'
 import { processTimers } from '../../src/timers.ts'
+import { manualTimers } from '../manual-timers.ts'
 import { NOON, openFixture, type StoreFixture } from '../store/fixture.ts'
 import { kept } from '../store/kept.ts'
 import { unhold } from '../store/unhold.ts'
-import { type Opened, openBeside } from './opened.ts'
+import { unbounded } from '../unbounded.ts'
+import { connectTo, type Opened, openBeside } from './opened.ts'
 
 const REPLACE: ImportOrder = { onConflict: 'replace', dryRun: false }
 
@@ -98,6 +105,114 @@ test('what a node is silent about another takes back, and the first does not go 
   await expect(bring(operator, midway)).rejects.toThrow('another process has taken the import back')
   expect(seen).toEqual([100, 150])
   expect([await countOf(operator), await lastTypeOf(operator)]).toEqual([150, 'end_import'])
+})
+
+const takeOver = statement(`UPDATE unfinished SET holder = 'another', held_until = held_until + $2
+  WHERE agent_id = $1`)
+
+test('one that another has taken over writes nothing more, though that has done nothing yet', async () => {
+  const { operator } = await opened.fixture.agent()
+  const midway = () => opened.connections.write(takeOver, operator.agentId, 600_000)
+  await expect(bring(operator, midway)).rejects.toThrow('another process has taken the import back')
+  expect([await countOf(operator), await lastTypeOf(operator)]).toEqual([100, 'import'])
+  await opened.connections.write(takeOver, operator.agentId, -1_200_000)
+  expect(await bring(operator, undefined, beside)).toMatchObject({ imported: 150 })
+  expect((await verifyServer(opened.database.url, processTimers)).faults).toEqual([])
+})
+
+const silenceOf = statement('UPDATE unfinished SET held_until = 0 WHERE agent_id = $1')
+const lockMemory = statement('SELECT 1 FROM memories WHERE agent_id = $1 AND key = $2 FOR UPDATE')
+const waiting = statement<{ found: number }>(`
+  SELECT count(*) AS found FROM pg_locks JOIN pg_database d ON d.oid = database OR database IS NULL
+  WHERE NOT granted AND d.datname = current_database()`)
+
+test('what a node writes late is not taken over meanwhile, and is gone on with after it', async () => {
+  const { operator } = await opened.fixture.agent()
+  const { agentId } = operator
+  await opened.fixture.write(operator, { key: nameOf(120) })
+  const connections = connectTo(opened.database.url, 3)
+  const { transact, read } = connections
+  const whoWait = async () => (await read(waiting))[0]?.found ?? 0
+  let [late, other]: Promise<unknown>[] = []
+  /** Another looks while the second of three batches waits, and nothing was heard of it for long. */
+  async function holdUp(): Promise<void> {
+    const silent = Promise.withResolvers<void>()
+    const held = Promise.withResolvers<void>()
+    late = transact(async (ask) => {
+      await ask(lockMemory, agentId, nameOf(120))
+      await transact(async (inside) => {
+        await inside(silenceOf, agentId)
+        held.resolve()
+        await silent.promise
+      })
+      await expect.poll(whoWait).toBeGreaterThan(0)
+      other = bring(operator, undefined, beside).catch((error: unknown) => error)
+      await expect.poll(whoWait).toBeGreaterThan(1)
+    })
+    await held.promise
+    // Once the batch waits for it.
+    void expect.poll(whoWait).toBeGreaterThan(0).then(silent.resolve, silent.reject)
+  }
+  let reads = 0
+  async function* versions() {
+    const isWritten = reads++ > 0
+    for (let n = 0; n < 250; n++) {
+      if (isWritten && n === 150) await holdUp()
+      yield [kept(nameOf(n), 1, 'sent')]
+    }
+  }
+  const all = { [Symbol.asyncIterator]: versions }
+  const answer = await opened.fixture.store().importMemories(operator, all, REPLACE, NOON)
+  expect(answer).toMatchObject({ outcome: 'imported', imported: 250 })
+  await late
+  await other
+  await connections.close()
+  expect(await countOf(operator)).toBe(250)
+})
+
+const heldUntil = statement<{ held_until: number }>(
+  'SELECT held_until FROM unfinished WHERE agent_id = $1',
+)
+const sooner = statement('UPDATE unfinished SET held_until = held_until - 1 WHERE agent_id = $1')
+
+test('while it is read what has changed, others are told that it is settled', async () => {
+  const { operator } = await opened.fixture.agent()
+  const { agentId } = operator
+  const { connections } = opened
+  const manual = manualTimers()
+  const reads = readVerbs(connections, allReads(logStatements, 0))
+  const store = batchStore(connections, unbounded.home, reads)
+  const until = async () => (await connections.read(heldUntil, agentId))[0]?.held_until ?? 0
+  const looked: number[] = []
+  const settle = settling(
+    {
+      ...store,
+      async eventsBetween(...events) {
+        await connections.write(sooner, agentId)
+        const before = await until()
+        manual.pass(5_000)
+        await expect.poll(until).toBeGreaterThan(before)
+        looked.push(before)
+        return store.eventsBetween(...events)
+      },
+    },
+    manual.timers,
+  )
+  const versions = [kept('a', 1, 'sent')]
+  const begun = await store.writeBatch(
+    operator,
+    {
+      way: { onConflict: 'replace', isRollback: false },
+      begin: { type: 'begin_import' },
+      brought: [{ key: 'a', versions, found: 1 }],
+    },
+    NOON,
+  )
+  if (begun.outcome !== 'imported') throw new Error(begun.outcome)
+  await settle.home(agentId, begun.begun)
+  expect(looked).not.toEqual([])
+  expect([await countOf(operator), await lastTypeOf(operator)]).toEqual([0, 'undo_import'])
+  expect(manual.waits()).toEqual([5_000])
 })
 
 const refuse = (agentId: string) =>

@@ -5,6 +5,7 @@ import { logEvents } from '../../src/store/memory-writes.ts'
 import type { Connections } from '../../src/store/postgres/engine/connections.ts'
 import { run } from '../../src/store/postgres/engine/run.ts'
 import { homeLog } from '../../src/store/postgres/memories/home-log.ts'
+import { prune } from '../../src/store/postgres/memories/prune.ts'
 import { changeVerbs } from '../../src/store/postgres/memories/transactions.ts'
 import { writeVerb } from '../../src/store/postgres/memories/write-memory.ts'
 import { doneBy } from '../../src/store/verbs/controls.ts'
@@ -177,6 +178,34 @@ test('an event is numbered after that of another, also where homes are on severa
     ),
   )
   expect(await fixture.store().eventsAfter(agent, 1, 10)).toMatchObject({ last: 2 })
+})
+
+test('what is pruned waits for its home before it takes a row', async () => {
+  const { agent } = await fixture.agent()
+  const { agentId } = agent
+  for (let n = 0; n < 9; n++) await fixture.write(agent, { expectedVersion: n })
+  const grown = { made: [{ key: 'plan', version: 9 }], bytes: 0, deleted: 0 }
+  const pruning = () =>
+    connections.transact((ask) =>
+      run(
+        ask,
+        prune(
+          agentId,
+          { ...grown, events: { from: 9, to: 9 } },
+          { ...unbounded.home, versions: 1 },
+        ),
+      ),
+    )
+  await other.query('BEGIN')
+  await other.query('SELECT FROM homes WHERE agent_id = $1 FOR UPDATE', [agentId])
+  const pruned = pruning()
+  await somebodyWaits(pruned)
+  const free = 'SELECT FROM log WHERE agent_id = $1 FOR UPDATE SKIP LOCKED'
+  expect((await other.query(free, [agentId])).rowCount).toBe(9)
+  await other.query('COMMIT')
+  await pruned
+  const left = 'SELECT FROM log WHERE agent_id = $1 AND kept'
+  expect((await other.query(left, [agentId])).rowCount).toBe(1)
 })
 
 test('calls are counted in one order of agents, whatever order they come in', async () => {
