@@ -13,6 +13,9 @@ import {
   unprepared,
 } from '../../src/store/postgres/engine/connections.ts'
 import { hostsOf } from '../../src/store/postgres/engine/hosts.ts'
+import { writeVerbs } from '../../src/store/postgres/engine/run.ts'
+import { SCHEMA } from '../../src/store/schema.ts'
+import { agentErasure } from '../../src/store/verbs/agents.ts'
 import { processTimers } from '../../src/timers.ts'
 import { released } from '../fixtures/released.ts'
 import { embedded } from '../harness.ts'
@@ -61,6 +64,45 @@ test('a text that arrives otherwise than it left ends the move, with nothing mov
   expect(moved?.vector).toEqual(Buffer.from(vector.vector.buffer))
   await connections.close()
   await Promise.all([source.drop(), target.drop()])
+})
+
+test('of an agent whose erasure has not ended nothing goes over', async () => {
+  const source = await cloneDatabase(inject('postgresUrl'), inject('postgresTemplate'))
+  const target = await embedded.fresh()
+  const fixture = await openFixture({ name: 'postgres', fresh: async () => ({ ...source }) })
+  const [gone, stays] = [await fixture.agent(), await fixture.agent()]
+  const vector = { key: 'plan', version: 1, vector: Float32Array.of(0.6, 0.8) }
+  for (const { agent } of [gone, stays]) {
+    await fixture.write(agent)
+    await fixture.store().storeVectors(agent, 'm', [vector])
+  }
+  await fixture.store().close()
+  // Not a node's, which the move would not begin beside.
+  const connections = openConnections(hostsOf(source.url), 1, 'eraser', {
+    timers: processTimers,
+  })
+  // As a node that ends then leaves it.
+  await writeVerbs(connections, agentErasure).eraseAgent(gone.operator)
+  expect(await connections.read(vectors)).toHaveLength(2)
+  await connections.close()
+  const moved = await move(source.url, target.url, NOON, processTimers, () => {})
+  for (const table of ['memories', 'vectors', 'log', 'homes']) {
+    expect(moved).toContainEqual(expect.objectContaining({ table, rows: 1 }))
+  }
+  expect((await verified(target.url)).faults).toEqual([])
+  await Promise.all([source.drop(), target.drop()])
+})
+
+test('a file that a newer program has changed is refused, and let go', async () => {
+  const source = await embedded.fresh()
+  await (await openStore(source.url, NOON, unbounded)).close()
+  const file = new DatabaseSync(source.url.replace('sqlite:', ''))
+  file.exec(`UPDATE schema_version SET version = ${SCHEMA + 1}, oldest = ${SCHEMA}`)
+  file.close()
+  const moving = move(source.url, 'postgres://127.0.0.1:1/home', NOON, processTimers, () => {})
+  await expect(moving).rejects.toThrow('was changed by a newer program')
+  await (await openStore(source.url, NOON, unbounded)).close()
+  await source.drop()
 })
 
 /** More than is fetched at once. */

@@ -4,7 +4,10 @@ import { openStore } from '../../src/store/open.ts'
 import { StoreRefused } from '../../src/store/port/errors.ts'
 import { openConnections, unprepared } from '../../src/store/postgres/engine/connections.ts'
 import { hostsOf } from '../../src/store/postgres/engine/hosts.ts'
+import { watchSchema } from '../../src/store/postgres/schema/migrations.ts'
+import { SCHEMA } from '../../src/store/schema.ts'
 import { processTimers } from '../../src/timers.ts'
+import { manualTimers } from '../manual-timers.ts'
 import { unbounded } from '../unbounded.ts'
 import { createTemplate, type Database } from './databases.ts'
 
@@ -34,6 +37,22 @@ test('eight nodes that start at once on an empty database all get the one schema
     await store.checkWritable(Date.now())
     await store.close()
   }
+})
+
+test('a node that may do no more is told so once, and looks no longer', async () => {
+  await (await open()).close()
+  const connections = openConnections(hostsOf(database.url), 1, 'agent-home test', {
+    timers: processTimers,
+  })
+  const manual = manualTimers()
+  const schema = watchSchema(connections.read, manual.timers)
+  const told: string[] = []
+  schema.whenRefused(({ message }) => told.push(message))
+  await connections.write(unprepared(`UPDATE schema_version SET oldest = ${SCHEMA + 1}`))
+  manual.pass(1_000)
+  await expect.poll(() => told).toEqual([expect.stringContaining(`${SCHEMA + 1} or newer`)])
+  expect(manual.waits()).toEqual([])
+  await connections.close()
 })
 
 describe('a server that would lose answered writes', () => {
