@@ -311,6 +311,15 @@ describe('what is shown to a key with a prefix', () => {
     expect(await outcome(writer, back)).toBe('key_out_of_reach')
     expect(await outcome(reader, inside)).toBe('answered')
     expect(await outcome(reader, inside, remove('in.b'))).toBe('key_read_only')
+    const vectorsOf = (as: Identity, ...keys: string[]) =>
+      outcomeOf(() => {
+        const vector = Float32Array.of(1)
+        const vectors = keys.map((key) => ({ key, version: 1, vector }))
+        return home.storeVectors(as, 'm', vectors)
+      })
+    expect(await vectorsOf(writer, 'in.a', 'in.b')).toBe('answered')
+    expect(await vectorsOf(writer, 'in.a', 'a')).toBe('key_out_of_reach')
+    expect(await vectorsOf(reader, 'in.a')).toBe('key_read_only')
   })
 })
 

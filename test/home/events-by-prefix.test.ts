@@ -83,6 +83,31 @@ describe.each(engines)('the events that a key with a prefix sees on $name', (eng
     expect(looked()).toBe(3)
   })
 
+  test('what is remembered of one home is not taken for another’s', async () => {
+    const other = await fixture.agent()
+    await hidden(3)
+    await fixture.write(born.agent, { key: 'in.a' })
+    await fixture.write(other.agent, { key: 'in.b' })
+    await hidden(9, other)
+    const { seen } = counted()
+    for (const [home, newest] of [
+      [born, 4],
+      [other, 1],
+    ] as const) {
+      expect(await seen(keyed('in.', home), 0)).toMatchObject({ newest, missed: false })
+    }
+  })
+
+  test('a page costs all that was looked at for it', async () => {
+    await fixture.write(born.agent, { key: 'in.a' })
+    await hidden(HIDDEN)
+    const { seen, looked } = counted()
+    const found = await seen(keyed('in.'), 0)
+    expect(found.events).toHaveLength(1)
+    expect(found.looked).toBe(looked())
+    expect(found.looked).toBeGreaterThan(HIDDEN)
+  })
+
   test('who ask at the same time share the first look', async () => {
     await hidden(HIDDEN)
     const { seen, looked } = counted()
@@ -180,8 +205,10 @@ describe.each(engines)('the events that a key with a prefix sees on $name', (eng
       expect(await seen(keyed('in.', there), 0)).toMatchObject({ newest: 1_001 })
     }
     await hidden(1_000, there, few.store())
-    const { seen } = counted(few.store().eventsAfter)
+    const { seen, looked } = counted(few.store().eventsAfter)
     expect(await seen(keyed('in.', there), 0)).toMatchObject({ events: [], newest: 0 })
+    // Nothing is looked for before what is left of it.
+    expect(looked()).toBeLessThan(1_500 + 64 + 2 * ROWS_PER_LOOK)
   })
 
   test('what was remembered is forgotten where the log is another: an older one was restored', async () => {

@@ -331,6 +331,18 @@ describe('the context', () => {
     expect(context.leftOut.memories).toBe(memories.length - shown.length)
   })
 
+  test('behind more pinned memories than are looked at besides, the newest others fill it', async () => {
+    const kept = (pinned: boolean): Kept => ({ text: 'x', note: '', pinned })
+    const memories = [...Array(500).fill(kept(false)), ...Array(300).fill(kept(true))]
+    const bytes = 60_000
+    const { text, context } = await contextOf(await homeOf({}, memories), bytes)
+    expect(context.pinned).toHaveLength(300)
+    expect(context.changes.map(({ key }) => key)).toEqual(
+      context.changes.map((_, at) => `k${499 - at}`),
+    )
+    expect(Buffer.byteLength(text)).toBeGreaterThan(bytes - 2 * sizeOf(context.changes[0]))
+  })
+
   const about = (size: number): Kept => ({
     ...{ text: `tables ${'x'.repeat(size)}`, note: '', pinned: false },
   })

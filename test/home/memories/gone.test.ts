@@ -150,6 +150,15 @@ describe.each(engines)('a memory that is gone on $name', (engine) => {
       ],
     })
     expect(answer.body.conflicts).toMatchObject([{ operation: 1, renamedTo: 'b' }])
+    const twice = await call('POST', 'batch', {
+      operations: [
+        { rename: { from: 'plan', to: 'b', expectedVersion: 1 } },
+        { write: { key: 'plan', text: 'x', expectedVersion: 0 } },
+        { rename: { from: 'plan', to: 'c', expectedVersion: 3 } },
+        { write: { key: 'plan', text: 'y', expectedVersion: 3 } },
+      ],
+    })
+    expect(twice.body.conflicts).toMatchObject([{ operation: 3, renamedTo: 'c' }])
   })
 
   test('a model is told the new key, and no restore that fails', async () => {
