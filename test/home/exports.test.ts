@@ -15,7 +15,8 @@ const identity: Identity = {
 
 /** An export of two pieces; something is erased right before this look at the count of erasures. */
 function erasedBeforeLook(look: number) {
-  const { timers } = manualTimers()
+  const manual = manualTimers()
+  const { timers } = manual
   const subscriptions = createSubscriptions({
     changedHomes: async () => [],
     clock: () => 0,
@@ -41,7 +42,7 @@ function erasedBeforeLook(look: number) {
   }
   const begin = () =>
     take('192.0.2.1', identity, async () => ({ pieces: pieces(), close, erasures: 0 }))
-  return { begin, closed }
+  return { begin, closed, manual }
 }
 
 test.each([
@@ -68,8 +69,12 @@ test.each([
   taken.close()
 })
 
-test('what nobody erases is whole', async () => {
-  const taken = await erasedBeforeLook(6).begin()
+test('what nobody erases is whole, and once it is read nobody looks any more', async () => {
+  const { begin, manual } = erasedBeforeLook(6)
+  const taken = await begin()
   expect(await Array.fromAsync(taken.pieces)).toEqual(['one', 'two'])
+  expect(manual.waits()).toEqual([1_000])
   taken.close()
+  manual.pass(1_000)
+  expect(manual.waits()).toEqual([])
 })

@@ -17,16 +17,17 @@ describe.each(engines)('a subscriptions over homes on $name', (engine) => {
   function open() {
     const time = { now: NOON, ms: 0 }
     const asked: number[] = []
+    const manual = manualTimers()
     const subscriptions = createSubscriptions({
       changedHomes(seen) {
         asked.push(seen.size)
         return fixture.store().changedHomes(seen)
       },
       clock: () => time.now,
-      ...manualTimers().timers,
+      ...manual.timers,
       stopwatch: () => time.ms,
     })
-    return { subscriptions, asked, time }
+    return { subscriptions, asked, time, manual }
   }
 
   const agents = (count: number) =>
@@ -61,7 +62,7 @@ describe.each(engines)('a subscriptions over homes on $name', (engine) => {
   })
 
   test('many homes are asked about a thousand at a time, and none without anybody', async () => {
-    const { subscriptions, asked } = open()
+    const { subscriptions, asked, manual } = open()
     await subscriptions.look()
     const [agent] = await agents(1)
     if (!agent) throw new Error('nobody was born')
@@ -76,6 +77,8 @@ describe.each(engines)('a subscriptions over homes on $name', (engine) => {
     await subscriptions.look()
     expect(asked).toHaveLength(2)
     expect(await waits[0]).toBe('over')
+    manual.pass(1_000)
+    expect(manual.waits()).toEqual([])
   })
 
   test('who sees less than others of its home is woken for what it has not seen', async () => {
