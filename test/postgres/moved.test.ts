@@ -107,6 +107,8 @@ test('a file that a newer program has changed is refused, and let go', async () 
 
 /** More than is fetched at once. */
 const MANY = 501
+/** Twice what is on its way at once. */
+const LARGE = 130
 
 test('more rows than are fetched at once go over, and back only as they are', async () => {
   const [source, back, again] = await Promise.all([1, 2, 3].map(() => embedded.fresh()))
@@ -118,11 +120,17 @@ test('more rows than are fetched at once go over, and back only as they are', as
     const some = Array.from({ length: Math.min(100, left) }, () => append)
     await fixture.store().changeMemories(agent, some, NOON)
   }
+  for (let n = 0; n < LARGE; n++) {
+    await fixture.write(agent, { key: `k${n}`, text: 'x'.repeat(16_000) })
+  }
   await fixture.store().close()
   const target = await cloneDatabase(inject('postgresUrl'), inject('postgresTemplate'))
   const rowsOf = (moved: readonly Moved[]) => moved.find(({ table }) => table === 'log')?.rows
-  const over = await move(source.url, target.url, NOON, processTimers, () => {})
-  expect(rowsOf(over)).toBe(MANY)
+  const steps: string[] = []
+  const progress = (table: string) => void steps.push(table)
+  const over = await move(source.url, target.url, NOON, processTimers, progress)
+  expect(rowsOf(over)).toBe(MANY + LARGE)
+  expect(steps.filter((table) => table === 'log').length).toBeLessThan(6)
   expect(over).toContainEqual(expect.objectContaining({ table: 'daily_writes', rows: 1 }))
 
   await (await openStore(back.url, NOON, unbounded)).close()

@@ -208,6 +208,18 @@ test('what is pruned waits for its home before it takes a row', async () => {
   expect((await other.query(left, [agentId])).rowCount).toBe(1)
 })
 
+test('events that another gives up meanwhile do not come back', async () => {
+  const { agent } = await fixture.agent()
+  for (let n = 0; n < 9; n++) await fixture.write(agent, { expectedVersion: n })
+  const theirs = ['UPDATE homes SET first_event = 6 WHERE agent_id = $1', agent.agentId] as const
+  const grown = { made: [], bytes: 0, deleted: 0, events: { from: 0, to: 64 } }
+  const bounds = { ...unbounded.home, events: 61 }
+  await whileUncommitted([theirs], () =>
+    connections.transact((ask) => run(ask, prune(agent.agentId, grown, bounds))),
+  )
+  expect(await fixture.store().eventsAfter(agent, 9, 1)).toMatchObject({ first: 6, last: 9 })
+})
+
 test('calls are counted in one order of agents, whatever order they come in', async () => {
   const agents = [await fixture.agent(), await fixture.agent()].map(({ agent }) => agent.agentId)
   const [last = '', first = ''] = agents.toSorted().toReversed()
