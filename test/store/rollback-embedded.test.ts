@@ -5,7 +5,7 @@ import { transact } from '../../src/store/sqlite/engine/connection.ts'
 import { unbounded } from '../unbounded.ts'
 import { NOON, newWrite } from './fixture.ts'
 import { db, newHome, openDatabase, openWork, type Work } from './import-work.ts'
-import { checkHome, tablesOf } from './keeping/tables.ts'
+import { checkHome, tablesOf } from './memories/tables.ts'
 
 openDatabase()
 
