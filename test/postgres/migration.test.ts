@@ -136,12 +136,36 @@ test('it is told how far it is, of all memories that are there', () => {
   expect(dones.length).toBeGreaterThan(4)
 })
 
-test.each([[true], [false]])(
-  'nodes of 2.0.0 have time to stop before what they use goes, if there are any: %s',
-  async (isConnected) => {
+/** The address for a role that owns everything of the database, and may see no session of others. */
+async function ownedByRole({ url }: TestDatabase): Promise<string> {
+  const client = new pg.Client({ connectionString: url })
+  await client.connect()
+  const role = `role_${randomUUID().replaceAll('-', '')}`
+  await client.query(`CREATE ROLE ${role} LOGIN PASSWORD 'its own'`)
+  const { rows } = await client.query<{ sql: string }>(`
+    SELECT format('ALTER TABLE %s OWNER TO ${role}', oid::REGCLASS) AS sql FROM pg_class
+      WHERE relnamespace = 'public'::REGNAMESPACE AND relkind = 'r'
+    UNION ALL SELECT format('ALTER FUNCTION %s OWNER TO ${role}', oid::REGPROCEDURE) FROM pg_proc
+      WHERE pronamespace = 'public'::REGNAMESPACE`)
+  for (const { sql } of rows) await client.query(sql)
+  await client.query(`ALTER SCHEMA public OWNER TO ${role}`)
+  await client.end()
+  const address = new URL(url)
+  Object.assign(address, { username: role, password: 'its own' })
+  return address.href
+}
+
+test.each([
+  ['nobody else is', false, undefined],
+  ['a node is', true, undefined],
+  ['whoever is has another role', true, ownedByRole],
+])(
+  'nodes of 2.0.0 have time to stop before what they use goes, where they are connected: %s',
+  async (_, isConnected, own) => {
     const fixture = released.find(({ name }) => name === '2.0.0 on postgres')
     const older = await fixture?.fresh()
     if (!older) throw new Error('there is no such database')
+    const url = (await own?.(older)) ?? older.url
     const other = isConnected ? await connect(older) : undefined
     const pauses: unknown[] = []
     const timers: Timers = {
@@ -151,7 +175,7 @@ test.each([[true], [false]])(
         pauses.push([ms, said])
       },
     }
-    await (await openStore(older.url, NOON, { ...unbounded, timers })).close()
+    await (await openStore(url, NOON, { ...unbounded, timers })).close()
     expect(pauses).toEqual(isConnected ? [[15_000, [{ version: 26, oldest: 27 }]]] : [])
     await other?.end()
     await older.drop()

@@ -51,7 +51,7 @@ const versionsUnder = statement<Link>(`
 /** Rows of retained events stay, without the text. */
 const pruneVersions = statement(`
   WITH held AS (SELECT first_event FROM homes WHERE agent_id = $1),
-  oldest AS (SELECT n FROM unnest($2::BIGINT[]) AS t (n)),
+  due AS (SELECT n FROM unnest($2::BIGINT[]) AS t (n)),
   ${PRUNED} SELECT count(*) FROM pruned`)
 
 const relink = statement(`

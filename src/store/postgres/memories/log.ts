@@ -48,20 +48,20 @@ export const chainOf = (heads: string, most: string, last?: string): string => `
   )`
 
 /**
- * Removes the versions listed in `oldest`; `held` is the home. Rows of retained events stay, without
+ * Removes the versions listed in `due`; `held` is the home. Rows of retained events stay, without
  * the text. Returns their `size` as `pruned`.
  */
 export const PRUNED = `
   gone AS (
     DELETE FROM log l USING held h
-    WHERE l.agent_id = $1 AND ${isAmong('SELECT n FROM oldest')} AND l.kept
+    WHERE l.agent_id = $1 AND ${isAmong('SELECT n FROM due')} AND l.kept
       AND l.n < h.first_event
     RETURNING l.size
   ),
   stripped AS (
     UPDATE log l SET kept = false, salt = NULL, metadata = NULL, text = NULL, made_as = NULL
     FROM held h
-    WHERE l.agent_id = $1 AND ${isAmong('SELECT n FROM oldest')} AND l.kept
+    WHERE l.agent_id = $1 AND ${isAmong('SELECT n FROM due')} AND l.kept
       AND l.n >= h.first_event
     RETURNING l.size
   ),

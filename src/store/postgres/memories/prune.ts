@@ -24,7 +24,7 @@ const COUNTED_DOWN = `
 
 const dropSurplus = statement<{ bytes: number }>(`
   WITH RECURSIVE ${HELD}, ${chainOf('m.key = ANY($2::TEXT[])', 'NULL')},
-  oldest AS (SELECT n FROM chain WHERE nth > $3),
+  due AS (SELECT n FROM chain WHERE nth > $3),
   ${PRUNED}, ${COUNTED_DOWN} FROM counted`)
 
 const AGED_AT_ONCE = 1_000
@@ -38,7 +38,7 @@ const ROUNDS = 4
  */
 const dropOldest = statement<{ bytes: number; dropped: number }>(`
   WITH ${HELD},
-  oldest AS (
+  due AS (
     SELECT n FROM (
       SELECT n, sum(size) OVER (ORDER BY n) - size AS older,
         row_number() OVER (ORDER BY n) AS nth FROM (
@@ -91,7 +91,7 @@ const forgetDeletes = statement<{ bytes: number }>(`
     LIMIT (SELECT least(greatest(deleted - $2, 0), ${FORGOTTEN_AT_ONCE}) FROM held)
   ),
   ${chainOf('m.key IN (SELECT key FROM oldest)', 'NULL')},
-  oldest AS (SELECT n FROM chain),
+  due AS (SELECT n FROM chain),
   ${PRUNED},
   forgotten AS (
     DELETE FROM memories m WHERE m.agent_id = $1 AND m.deleted

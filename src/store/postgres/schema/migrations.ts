@@ -71,11 +71,11 @@ const writeVersion = statement(`
 
 const announce = statement('UPDATE schema_version SET oldest = $1 WHERE id = 1')
 
-/** Whoever connects later reads what was announced. */
+/** Whoever connects later reads what was announced. Of other roles' sessions only their database is told. */
 const findOthers = statement<{ connected: boolean }>(`
   SELECT EXISTS (
     SELECT 1 FROM pg_stat_activity WHERE datname = current_database()
-      AND backend_type = 'client backend' AND pid <> pg_backend_pid()
+      AND coalesce(backend_type, 'client backend') = 'client backend' AND pid <> pg_backend_pid()
   ) AS connected`)
 
 async function findVersion(ask: Ask): Promise<VersionRow | undefined> {
