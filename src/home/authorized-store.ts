@@ -1,24 +1,15 @@
 /**
  * Authorization in one place: handlers receive this store, in which every verb first checks the
- * rights of the identity. A new verb of the port does not compile until its right is declared in `refusals`.
+ * rights of the identity (home-verbs.ts).
  */
-import { type Problem, problem } from '../errors.ts'
+import { problem } from '../errors.ts'
 import { hasExpired } from '../pipeline/tokens.ts'
 import type { HomeStore } from '../store/port/home.ts'
 import type { Identity } from '../store/port/identity.ts'
 import { type KeyStore, USE_MS } from '../store/port/keys.ts'
 import { createEventsByPrefix, visible } from './events-by-prefix.ts'
-import {
-  changesRefused,
-  eventsRefused,
-  listRefused,
-  narrowed,
-  type Prefixed,
-  prefixOf,
-  readingRefused,
-  wholeHomeRefused,
-  writingRefused,
-} from './key-scope.ts'
+import { eachVerb, type HomeVerb, homeVerbs, type Refusal, VERBS } from './home-verbs.ts'
+import { narrowed, type Prefixed, prefixOf } from './key-scope.ts'
 
 /** Cached uses of keys; a forgotten one is recorded again, where the store decides. */
 const MOST_KEYS = 10_000
@@ -34,61 +25,6 @@ function noteUses(store: Pick<KeyStore, 'noteUse'>, clock: () => number) {
     // A use that cannot be recorded fails no request.
     store.noteUse(identity, now).catch(() => undefined)
   }
-}
-
-type Refusal = Problem | undefined
-
-/** What whoever has a token asks of a home. */
-type Guarded = Exclude<
-  {
-    [N in keyof HomeStore]: Parameters<HomeStore[N]>[0] extends Identity ? N : never
-  }[keyof HomeStore],
-  'noteUse'
->
-
-type Refusals = {
-  readonly [N in Guarded]: (...args: Parameters<HomeStore[N]>) => Refusal
-}
-
-const anybody = (): Refusal => undefined
-
-/** Agents and their named keys may not use the operator's verbs. */
-const operators = ({ kind }: Identity): Refusal =>
-  kind === 'operator' ? undefined : problem('insufficient_scope')
-
-const readers = (identity: Identity, key: string): Refusal => readingRefused(identity, key)
-
-const refusals: Refusals = {
-  readProfile: anybody,
-  recordEvent: anybody,
-  eventsAfter: anybody,
-  exportMemories: anybody,
-  countErasures: anybody,
-  listEvents: eventsRefused,
-  readHead: wholeHomeRefused,
-  listMemories: listRefused,
-  listDeleted: listRefused,
-  listBranches: listRefused,
-  searchMemories: listRefused,
-  readMemory: readers,
-  readVersion: readers,
-  listVersions: readers,
-  writeMemory: (identity, { key }) => writingRefused(identity, key),
-  changeMemories: changesRefused,
-  storeVectors: (identity, _, vectors) =>
-    writingRefused(identity, ...vectors.map(({ key }) => key)),
-  protectMemory: operators,
-  eraseMemory: operators,
-  importMemories: operators,
-  rollBack: operators,
-  setStatus: operators,
-  changeProfile: operators,
-  rotateAgentToken: operators,
-  createKey: operators,
-  listKeys: operators,
-  endKey: operators,
-  replaceOperatorToken: operators,
-  eraseAgent: operators,
 }
 
 /** What a key with a prefix sees of the home. */
@@ -132,8 +68,8 @@ export function authorizedStore(store: HomeStore, clock: () => number): HomeStor
   }
 
   /** A stream may outlive its key, so expiry is checked here too. */
-  function guarded(name: Guarded): Call<Promise<unknown>> {
-    const refused = refusals[name] as Call<Refusal>
+  function guarded(name: HomeVerb): Call<Promise<unknown>> {
+    const refused = homeVerbs[name].refused as Call<Refusal>
     const verb = verbs[name] as Call<Promise<unknown>>
     return (identity, ...args) => {
       const isOver = hasExpired(identity, clock())
@@ -142,9 +78,8 @@ export function authorizedStore(store: HomeStore, clock: () => number): HomeStor
     }
   }
 
-  const names = Object.keys(refusals) as Guarded[]
   return {
-    ...(Object.fromEntries(names.map((name) => [name, guarded(name)])) as Pick<HomeStore, Guarded>),
+    ...eachVerb(VERBS, guarded),
     findBirth: store.findBirth,
     hasRoom: store.hasRoom,
     countBirths: store.countBirths,

@@ -7,6 +7,7 @@ import type { EventStore } from '../store/port/events.ts'
 import type { HomeStore } from '../store/port/home.ts'
 import type { Identity } from '../store/port/identity.ts'
 import type { Timers } from '../timers.ts'
+import { eachVerb, homeVerbs, VERBS } from './home-verbs.ts'
 
 /** Why a wait ended: new events are possible, a heartbeat is due, or the service stops. */
 export type Wake = 'look' | 'beat' | 'over'
@@ -192,36 +193,16 @@ export function createSubscriptions(parts: Parts): Subscriptions {
   }
 }
 
-type Change<Args extends readonly unknown[], T> = (identity: Identity, ...args: Args) => Promise<T>
+type Change = (identity: Identity, ...args: readonly unknown[]) => Promise<unknown>
 
-/** Also notified after a failure, whose outcome may be unknown. */
-const notifying =
-  (tell: (agentId: string) => void) =>
-  <Args extends readonly unknown[], T>(change: Change<Args, T>): Change<Args, T> =>
-  (identity, ...args) => {
-    const changed = change(identity, ...args)
+/** Tells of what logs an event, after a failure too, whose outcome may be unknown. */
+export function notifyingStore(store: HomeStore, tell: (agentId: string) => void): HomeStore {
+  const logging = VERBS.filter((name) => homeVerbs[name].logs)
+  const telling = eachVerb(logging, (name) => (identity, ...args) => {
+    const changed = (store[name] as Change)(identity, ...args)
     const told = () => tell(identity.agentId)
     changed.then(told, told)
     return changed
-  }
-
-export function notifyingStore(store: HomeStore, tell: (agentId: string) => void): HomeStore {
-  const told = notifying(tell)
-  return {
-    ...store,
-    writeMemory: told(store.writeMemory),
-    changeMemories: told(store.changeMemories),
-    protectMemory: told(store.protectMemory),
-    importMemories: told(store.importMemories),
-    rollBack: told(store.rollBack),
-    eraseMemory: told(store.eraseMemory),
-    recordEvent: told(store.recordEvent),
-    setStatus: told(store.setStatus),
-    changeProfile: told(store.changeProfile),
-    rotateAgentToken: told(store.rotateAgentToken),
-    createKey: told(store.createKey),
-    endKey: told(store.endKey),
-    replaceOperatorToken: told(store.replaceOperatorToken),
-    eraseAgent: told(store.eraseAgent),
-  }
+  })
+  return { ...store, ...telling }
 }

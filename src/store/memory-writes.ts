@@ -13,7 +13,7 @@ import type { Author, Identity } from './port/identity.ts'
 import type { AnswerBound, Change, ChangesAnswer, EraseAnswer, Erasure } from './port/memories.ts'
 import type { HomeBounds } from './port/store.ts'
 import { rollbackText } from './rows.ts'
-import { doneBy, type LogEvent, takeControl } from './verbs/controls.ts'
+import type { LogEvent } from './verbs/controls.ts'
 import { vectorFates } from './verbs/kept-vectors.ts'
 import { ask, statement, type Verb } from './verbs/verb.ts'
 
@@ -210,16 +210,6 @@ export const logEvents = (log: HomeLog): LogEvent =>
     const writing = { agentId, by, home, stored: () => undefined, now }
     yield* carryOut(log, writing, [], home, { first: { type, key } })
   }
-
-/** Events that clients cause beside their changes. */
-export const eventWrites = (logEvent: LogEvent) => ({
-  *recordEvent(identity: Identity, type: EventType, now: number): Verb<boolean> {
-    const refused = yield* takeControl(identity)
-    if (refused?.outcome === 'revoked') return false
-    yield* logEvent(doneBy(identity), type, now)
-    return true
-  },
-})
 
 type Rest<F> = F extends (over: Over, ...rest: infer R) => unknown ? R : never
 

@@ -3,7 +3,7 @@ import { createKeyedQueue } from '../../keyed-queue.ts'
 import type { Timers } from '../../timers.ts'
 import { comparing } from '../comparing.ts'
 import { importVerb } from '../import.ts'
-import { eventWrites, logEvents } from '../memory-writes.ts'
+import { logEvents } from '../memory-writes.ts'
 import type { EventStore } from '../port/events.ts'
 import type { HomeStore } from '../port/home.ts'
 import type { HostStore } from '../port/host.ts'
@@ -13,10 +13,9 @@ import { rollBackVerb } from '../rollback.ts'
 import { type Searcher, startSearcher } from '../search/searcher.ts'
 import { settling, unsettled } from '../settle.ts'
 import { agentWrites } from '../verbs/agents.ts'
-import type { LogEvent } from '../verbs/controls.ts'
 import { erasing } from '../verbs/erasing.ts'
 import { REPLACEMENT_BY_TOKEN } from '../verbs/keys.ts'
-import { allReads, otherWrites, tokenWrites } from '../verbs/verbs.ts'
+import { allReads, loggedWrites, otherWrites, tokenWrites } from '../verbs/verbs.ts'
 import { countCallsVerb } from './count-calls.ts'
 import { explaining } from './engine/checks.ts'
 import { type Connections, openConnections, statement } from './engine/connections.ts'
@@ -137,12 +136,13 @@ async function homeVerbs({ pools, committed, options, searcher, sharded }: Parts
   const entering = sharded ? enterTokens : async () => {}
   const known = rememberIdentities(timers.stopwatch)
   const reads = readVerbs(hot, allReads(logStatements, bounds.versions))
-  const memories = memoryVerbs(hot, committed, bounds, logEvent, sharded)
+  const memories = memoryVerbs(hot, committed, bounds, sharded)
   const { stop, left, ...batches } = await batchVerbs(slices, committed, options, memories)
   const verbs = {
     ...noticing(known, {
       ...reads,
       ...writeVerbs(hot, otherWrites(bounds.bytes)),
+      ...writeVerbs(hot, loggedWrites(logEvent)),
       ...forgetting(known, writeVerbs(hot, tokenWrites(logEvent), entering)),
       ...memories,
       ...batches,
@@ -203,7 +203,6 @@ function memoryVerbs(
   hot: Connections,
   committed: () => void,
   bounds: HomeBounds,
-  logEvent: LogEvent,
   sharded: boolean,
 ) {
   const { changeMemories, eraseMemory } = changeVerbs(hot, bounds)
@@ -215,7 +214,6 @@ function memoryVerbs(
   return {
     ...memoryReads(hot, sharded),
     eventsAfter: eventReader(hot.read),
-    ...writeVerbs(hot, eventWrites(logEvent)),
     ...newsVerbs(hot.read, sharded),
     ...comparing({
       writeMemory: (identity, ...write) =>

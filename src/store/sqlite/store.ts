@@ -14,7 +14,7 @@ import { startSearcher } from '../search/searcher.ts'
 import { type Settle, settling, unsettled } from '../settle.ts'
 import type { LogEvent } from '../verbs/controls.ts'
 import { erasing } from '../verbs/erasing.ts'
-import { allReads, otherWrites, tokenWrites } from '../verbs/verbs.ts'
+import { allReads, loggedWrites, otherWrites, tokenWrites } from '../verbs/verbs.ts'
 import { listenToHost } from './control/listen.ts'
 import { mapped, openReader, pathOf } from './engine/connection.ts'
 import { databaseFile, exposures } from './engine/files.ts'
@@ -107,7 +107,6 @@ const memoryVerbs = ({ memories, eventsAfter, changedHomes, read, writer: { subm
   eventsAfter: (...after: Parameters<EventStore['eventsAfter']>) =>
     read(() => eventsAfter(...after)),
   changedHomes: (seen: ReadonlyMap<string, number>) => read(() => changedHomes(seen)),
-  recordEvent: (...event: Parameters<EventStore['recordEvent']>) => submit('recordEvent', ...event),
 })
 
 /** No event is logged on this side, nor is a limit held: the verbs are known by their names. */
@@ -117,6 +116,7 @@ const unlogged: LogEvent = () => atOnce(() => {})
 const sharedVerbs = ({ known, reads, writer: { submit } }: Parts) => ({
   ...reads,
   ...submitVerbs(otherWrites(0), submit),
+  ...submitVerbs(loggedWrites(unlogged), submit),
   ...submitVerbs(tokenWrites(unlogged), (...write) => submit(...write).finally(known.forget)),
 })
 

@@ -73,6 +73,16 @@ const changeProfile = statement<AgentRow>(`
   UPDATE agents SET name = $2, purpose = $3, symbol = $4, updated_at = ${LATER('$5')}
   WHERE agent_id = $1 AND (name, purpose, symbol) <> ($2, $3, $4) RETURNING ${AGENT_COLUMNS}`)
 
+/** Events that clients cause beside their changes. */
+export const eventWrites = (logEvent: LogEvent) => ({
+  *recordEvent(identity: Identity, type: EventType, now: number): Verb<boolean> {
+    const refused = yield* takeControl(identity)
+    if (refused?.outcome === 'revoked') return false
+    yield* logEvent(doneBy(identity), type, now)
+    return true
+  },
+})
+
 export const controlWrites = (logEvent: LogEvent) => ({
   *setStatus(identity: Identity, status: AgentStatus, now: number): Verb<ProfileAnswer> {
     if (yield* takeControl(identity)) return { outcome: 'revoked' }

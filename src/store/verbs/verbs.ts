@@ -5,7 +5,7 @@ import { accountReads, accountWrites } from './accounts.ts'
 import { activityReads } from './activity.ts'
 import { agentReads, agentWrites } from './agents.ts'
 import { branchReads } from './branches.ts'
-import { controlWrites, type LogEvent } from './controls.ts'
+import { controlWrites, eventWrites, type LogEvent } from './controls.ts'
 import { deletedReads } from './deleted.ts'
 import { type EventStatements, eventReads } from './event-pages.ts'
 import { vectorWrites } from './kept-vectors.ts'
@@ -83,6 +83,11 @@ export const tokenWrites = (logEvent: LogEvent) => ({
   ...controlWrites(logEvent),
   ...keyWrites(logEvent),
   ...operatorWrites(logEvent),
+})
+
+/** Verbs that log an event, and change neither a version nor what a token may do. */
+export const loggedWrites = (logEvent: LogEvent) => ({
+  ...eventWrites(logEvent),
   ...protectWrites(logEvent),
 })
 

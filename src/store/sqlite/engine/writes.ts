@@ -1,7 +1,7 @@
 /** The writer's verbs. Each runs in a transaction that its caller commits. */
 import type { DatabaseSync } from 'node:sqlite'
 import { writeAnswerOf } from '../../answers.ts'
-import { eventWrites, logEvents, memoryWrites } from '../../memory-writes.ts'
+import { logEvents, memoryWrites } from '../../memory-writes.ts'
 import { type CountedCalls, DAYS_KEPT } from '../../port/activity.ts'
 import type { BirthAnswer, HomeStore } from '../../port/home.ts'
 import type { RemoveAnswer } from '../../port/host.ts'
@@ -15,7 +15,7 @@ import type {
 } from '../../port/memories.ts'
 import type { StoreBounds } from '../../port/store.ts'
 import { mapVerbs } from '../../verbs/verb.ts'
-import { otherWrites, tokenWrites } from '../../verbs/verbs.ts'
+import { loggedWrites, otherWrites, tokenWrites } from '../../verbs/verbs.ts'
 import { prepareGatewayWrites } from '../entries.ts'
 import { prepareEraseAgent, prepareEraseRest } from '../erase-agent.ts'
 import { prepareIdentify, rememberIdentities } from '../identities.ts'
@@ -108,7 +108,7 @@ export function prepareWrites(db: DatabaseSync, { feed, home }: StoreBounds) {
     ...memories,
     writeMemory: writeOne(memories.changeMemories),
     pruneHome: preparePruneHome(db, home),
-    ...prepareVerbs(db, eventWrites(logEvent)),
+    ...prepareVerbs(db, loggedWrites(logEvent)),
     leaveEntry,
     /** Changes nothing: it gives the writer a turn for a checkpoint. */
     rest(): void {},
