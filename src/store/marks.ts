@@ -5,7 +5,7 @@ const each = <T>(of: (mark: Mark, at: number) => T): Record<Mark, T> =>
   Object.fromEntries(MARKS.map((mark, at) => [mark, of(mark, at)])) as Record<Mark, T>
 
 /** Of a new memory, and of a tombstone. */
-export const NO_MARKS: Marks = each(() => false)
+export const NO_MARKS: Marks = Object.freeze(each(() => false))
 
 /** A row with a column for each. SQLite has no booleans. */
 export type MarkRow = Record<Mark, boolean | number>

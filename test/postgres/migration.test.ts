@@ -8,7 +8,7 @@ import type { MemoriesQuery } from '../../src/store/port/memories.ts'
 import type { Store } from '../../src/store/port/store.ts'
 import type { KeptVersion } from '../../src/store/port/transfer.ts'
 import { SCHEMA } from '../../src/store/schema.ts'
-import { processTimers, type Timers } from '../../src/timers.ts'
+import { processTimers } from '../../src/timers.ts'
 import { released } from '../fixtures/released.ts'
 import type { TestDatabase } from '../harness.ts'
 import { beginning, checkChain } from '../store/chained.ts'
@@ -155,32 +155,55 @@ async function ownedByRole({ url }: TestDatabase): Promise<string> {
   return address.href
 }
 
+async function hiddenFromRole(database: TestDatabase): Promise<string> {
+  const { ask, end } = await connect(database)
+  await ask('REVOKE ALL ON pg_catalog.pg_stat_activity FROM PUBLIC')
+  await end()
+  return ownedByRole(database)
+}
+
+/** Its pauses end at once; `meanwhile`: what happens in the first of them. */
+async function pausesOf(url: string, meanwhile: (ms: number) => Promise<unknown>) {
+  const pauses: unknown[] = []
+  const pause = async (ms: number) => void pauses.push([ms, await meanwhile(ms)])
+  await (await openStore(url, NOON, { ...unbounded, timers: { ...processTimers, pause } })).close()
+  return pauses
+}
+
+async function of2(): Promise<TestDatabase> {
+  const fixture = released.find(({ name }) => name === '2.0.0 on postgres')
+  if (!fixture) throw new Error('there is no such database')
+  return fixture.fresh()
+}
+
+const SAID = 'SELECT version, oldest FROM schema_version'
+const announced = [15_000, [{ version: 26, oldest: 27 }]]
+
 test.each([
-  ['nobody else is', false, undefined],
-  ['a node is', true, undefined],
-  ['whoever is has another role', true, ownedByRole],
-])(
-  'nodes of 2.0.0 have time to stop before what they use goes, where they are connected: %s',
-  async (_, isConnected, own) => {
-    const fixture = released.find(({ name }) => name === '2.0.0 on postgres')
-    const older = await fixture?.fresh()
-    if (!older) throw new Error('there is no such database')
-    const url = (await own?.(older)) ?? older.url
-    const other = isConnected ? await connect(older) : undefined
-    const pauses: unknown[] = []
-    const timers: Timers = {
-      ...processTimers,
-      async pause(ms) {
-        const said = await other?.ask('SELECT version, oldest FROM schema_version')
-        pauses.push([ms, said])
-      },
-    }
-    await (await openStore(url, NOON, { ...unbounded, timers })).close()
-    expect(pauses).toEqual(isConnected ? [[15_000, [{ version: 26, oldest: 27 }]]] : [])
-    await other?.end()
-    await older.drop()
-  },
-)
+  ['of the same role', undefined],
+  ['of another role, whose sessions it may not see', ownedByRole],
+  ['where it may see no sessions at all', hiddenFromRole],
+])('nodes of 2.0.0 have time to stop before what they use goes: %s', async (_, own) => {
+  const older = await of2()
+  const other = await connect(older)
+  const url = (await own?.(older)) ?? older.url
+  expect(await pausesOf(url, () => other.ask(SAID))).toEqual([announced])
+  await other.end()
+  await older.drop()
+})
+
+test('so has one that connects again meanwhile; where there is none it is not waited for', async () => {
+  const [used, unused] = [await of2(), await of2()]
+  let other: Awaited<ReturnType<typeof connect>> | undefined
+  const connectingAgain = async () => {
+    other ??= await connect(used)
+    return other.ask(SAID)
+  }
+  expect(await pausesOf(used.url, connectingAgain)).toEqual([[2_000, announced[1]], announced])
+  expect(await pausesOf(unused.url, async () => 'nobody')).toEqual([[2_000, 'nobody']])
+  await other?.end()
+  for (const each of [used, unused]) await each.drop()
+})
 
 test('a database that is up to date, or new, is opened without a word', async () => {
   const again: unknown[] = []

@@ -71,7 +71,7 @@ const writeVersion = statement(`
 
 const announce = statement('UPDATE schema_version SET oldest = $1 WHERE id = 1')
 
-/** Whoever connects later reads what was announced. Of other roles' sessions only their database is told. */
+/** Of other roles' sessions only their database is told. */
 const findOthers = statement<{ connected: boolean }>(`
   SELECT EXISTS (
     SELECT 1 FROM pg_stat_activity WHERE datname = current_database()
@@ -124,6 +124,21 @@ const LOOK_MS = 1_000
 const NOTICE_MS = 15_000
 
 /**
+ * Whether another node may use the database. One that starts now reads what was announced, and one
+ * that runs looks so often that it has a connection, or has one again.
+ */
+async function isUsed(read: Ask, { pause }: Timers): Promise<boolean> {
+  const isConnected = async () => {
+    // Whoever may not see sessions waits.
+    const [others] = await read(findOthers).catch(() => [{ connected: true }])
+    return others?.connected ?? true
+  }
+  if (await isConnected()) return true
+  await pause(2 * LOOK_MS)
+  return isConnected()
+}
+
+/**
  * Checks the server and migrates its database, safely with several starting nodes. Returns
  * warnings, and whether the database was empty. Throws StoreRefused if the schema is unknown, or too new for this program.
  */
@@ -140,9 +155,8 @@ export async function prepareServer(
     const warnings = await checkServer(connections.read)
     let advanced: Advance | undefined
     while (advanced !== 'done' && advanced !== 'made') {
-      if (advanced === 'announced') {
-        const [others] = await connections.read(findOthers)
-        if (others?.connected) await timers.pause(NOTICE_MS)
+      if (advanced === 'announced' && (await isUsed(connections.read, timers))) {
+        await timers.pause(NOTICE_MS)
       }
       const isNoticed = advanced === 'announced'
       advanced = await connections.transact((ask) => advance(ask, isNoticed, progress))
