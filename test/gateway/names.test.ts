@@ -61,6 +61,12 @@ describe.each(engines)('names on $name', (engine) => {
     expect(found).not.toHaveProperty('truncated')
   })
 
+  test('where entries stand together, one that is cut in its kind alone says so', async () => {
+    await post('/api/garden', { text: 'nebelbogen', identityType: LONG })
+    const { body } = await post('/api/resonance', { ai_identity: 'A', seeking: ['nebelbogen'] })
+    expect(body.resonances).toMatchObject([{ identityType: CUT, truncated: true }])
+  })
+
   test('where entries stand together, tags are few and cut, and the entry says so', async () => {
     const tags = [`${LONG}`, ...Array.from({ length: 30 }, (_, n) => `${n}`)]
     await post('/api/seeds', { text: 'manytagged', tags })

@@ -1,6 +1,7 @@
 /** Who waits for a home asks nothing: one question a look is for all of them. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { createSubscriptions } from '../../src/home/subscriptions.ts'
+import { createSubscriptions, notifyingStore } from '../../src/home/subscriptions.ts'
+import { OutcomeUnknown } from '../../src/store/port/errors.ts'
 import type { Identity } from '../../src/store/port/identity.ts'
 import { engines } from '../harness.ts'
 import { manualTimers } from '../manual-timers.ts'
@@ -178,6 +179,28 @@ describe.each(engines)('a subscriptions over homes on $name', (engine) => {
     time.now++
     await subscriptions.look()
     expect(await wait).toBe('look')
+    subscriptions.close()
+  })
+
+  test('of a change whose outcome is unknown it is told too', async () => {
+    const { subscriptions } = open()
+    const [agent] = await agents(1)
+    if (!agent) throw new Error('nobody was born')
+    const store = fixture.store()
+    const { recordEvent } = notifyingStore(
+      {
+        ...store,
+        async recordEvent(...asked) {
+          await store.recordEvent(...asked)
+          throw new OutcomeUnknown('gone')
+        },
+      },
+      subscriptions.tell,
+    )
+    const wait = subscriptions.follow(agent).next(0, 0)
+    await expect(recordEvent(agent, 'profile', NOON)).rejects.toThrow(OutcomeUnknown)
+    const waits = new Promise((resolve) => setImmediate(() => resolve('it waits')))
+    expect(await Promise.race([wait, waits])).toBe('look')
     subscriptions.close()
   })
 
