@@ -30,6 +30,8 @@ test('a head that cannot be read is not taken for none', async () => {
   const head = { id: 7, hash: '0'.repeat(64) }
   await heads.save(head)
   expect(heads.load()).toEqual(head)
+  // Another home, though it may be asked with the same token, as a copy of the first.
+  expect(headsFor({ url: 'http://127.0.0.1:2', token: 't' }).load()).toBeUndefined()
   const kept = join(directory, 'agent-home/heads')
   const [name = ''] = readdirSync(kept)
   rmSync(join(kept, name))

@@ -1,9 +1,11 @@
-/** `agent-home search`, at a home. */
+/** `agent-home search` and `export`, at a home. */
 import { rmSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { type OpenedHome, openHome } from '../client/opened.ts'
 import { temporaryDirectory } from '../harness.ts'
-import { speak } from './spoken.ts'
+import { speak, terminalOf } from './spoken.ts'
 
 const config = temporaryDirectory()
 vi.stubEnv('XDG_CONFIG_HOME', config)
@@ -43,4 +45,30 @@ test('a question finds what answers it, each on a line with the words that were 
   expect(JSON.parse(json.stdout)).toMatchObject({
     memories: [{ key: 'long', matched: ['needle'] }],
   })
+})
+
+test('an export that is printed is whole, wherever its answer is cut', async () => {
+  const whole = '{"text":"🌱"}'
+  const bytes = Buffer.from(whole)
+  const isFirstSaid = Promise.withResolvers<void>()
+  const server = createServer(async (_, response) => {
+    response.writeHead(200, { 'content-type': 'application/json' })
+    // Within the character.
+    response.write(bytes.subarray(0, 11))
+    await isFirstSaid.promise
+    response.end(bytes.subarray(11))
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  let printed = ''
+  const said = terminalOf({
+    say(text) {
+      printed += text
+      isFirstSaid.resolve()
+    },
+  })
+  const words = ['export', '--url', url, '--token', `aha_${'x'.repeat(49)}`]
+  expect(await speak(words, undefined, said)).toMatchObject({ code: 0, stderr: '' })
+  expect(printed).toBe(whole)
+  server.close()
 })

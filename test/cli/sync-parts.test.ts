@@ -10,6 +10,7 @@ import fs, {
   rmSync,
   statSync,
   symlinkSync,
+  utimesSync,
   writeFileSync,
   writeSync,
 } from 'node:fs'
@@ -306,6 +307,8 @@ describe('a file that a program changes meanwhile', () => {
 
   test('may take its time', () => {
     const { folder, file } = fresh('old\n', 1_000_000)
+    // It counts from when it was replaced, however old the file is.
+    utimesSync(file, 1, 1)
     const fd = openSync(file, 'a')
     folder.write(at, 'new\n', 'old\n')
     expect(folder.rescue(() => 'a')).toEqual([])
@@ -374,6 +377,16 @@ test('what is ours is readable only for its owner', () => {
   const directory = freshFolder()
   new Folder(directory)
   expect(statSync(join(directory, '.agent-home')).mode & 0o077).toBe(0)
+})
+
+test('of a text that is forgotten the state keeps nothing', () => {
+  const file = join(freshFolder(), 'state.db')
+  const state = openFolderState(file)
+  state.record([{ key: 'a', path: 'a', version: 1, text: 'a password' }])
+  expect(readFileSync(file).includes('a password')).toBe(true)
+  state.record([{ key: 'a', gone: true }])
+  state.close()
+  expect(readFileSync(file).includes('a password')).toBe(false)
 })
 
 test('state is what was recorded last, and a later format is refused', () => {

@@ -82,16 +82,21 @@ test('what the log no longer told is found all the same', async () => {
 
 test('after a home that was away it goes on with the event after the last', async () => {
   const asked: (string | null)[] = []
-  const answers = [() => new Response('id: 7\ndata: {"id":7,"type":"write","key":"a"}\n\n')]
+  const pauses: number[] = []
+  const told = () => new Response('id: 7\ndata: {"id":7,"type":"write","key":"a"}\n\n')
+  const answers = [undefined, undefined, told]
   const { following, end } = await kept(async (_, init) => {
     asked.push(new Headers(init?.headers).get('last-event-id'))
     const next = answers.shift()
     if (next) return next()
-    if (asked.length === 3) await end()
+    if (asked.length === 5) await end()
     throw new TypeError('fetch failed')
   })
-  await followHome({ ...following, after: 5 }, { ring: () => {} }).catch(() => {})
-  expect(asked).toEqual(['5', '7', '7'])
+  const timers = { ...atOnce, pause: async (ms: number) => void pauses.push(ms) }
+  await followHome({ ...following, timers, after: 5 }, { ring: () => {} }).catch(() => {})
+  expect(asked).toEqual(['5', '5', '5', '7', '7'])
+  // What it tells begins the pauses anew.
+  expect(pauses.slice(0, 3)).toEqual([1_000, 2_000, 1_000])
 })
 
 test('what happens there during a round is received before it rests', async () => {
