@@ -261,6 +261,16 @@ describe('several at once', () => {
   })
 })
 
+test('the tree of keys is shown where the memories are more than a page', async () => {
+  const who = await openConsole(service)
+  const keys = Array.from({ length: 25 }, (_, i) => `part.${i}`)
+  await inGroups(keys, (key) => write(service, who.born.token, key, 'x'))
+  expect(await page('', who)).not.toContain('<nav class="branches"')
+  await write(service, who.born.token, 'part.more', 'x')
+  const tree = insideOf(await page('', who), 'nav').find((each) => each.includes('>part.<'))
+  expect(textIn(tree ?? '').trim()).toBe('part. 26')
+})
+
 test('a thousand memories, and one of 16 KB, stay under 60 KB a page', async () => {
   const roomy = await openService(embedded, { WRITES_PER_MINUTE: '0' })
   const who = await openConsole(roomy)

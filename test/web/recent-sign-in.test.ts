@@ -1,5 +1,7 @@
 /** Before what cannot be undone the password is asked for again, and a token is shown once. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { Session } from '../../src/store/port/sessions.ts'
+import { isConfirmed } from '../../src/web/console/account/recent-sign-in.ts'
 import { PASSWORD } from '../accounts.ts'
 import { embedded, openService, type TestService } from '../harness.ts'
 import { fieldsIn } from './markup.ts'
@@ -36,6 +38,13 @@ async function later(): Promise<Operator> {
 }
 
 describe('a second look', () => {
+  test('is asked for as soon as ten minutes are over', () => {
+    const session = { confirmedAt: 1 } as Session
+    const isConfirmedAfter = (ms: number) => isConfirmed(session, 1 + ms)
+    expect(isConfirmedAfter(10 * MINUTE_MS - 1)).toBe(true)
+    expect(isConfirmedAfter(10 * MINUTE_MS)).toBe(false)
+  })
+
   test('is not asked for ten minutes after the password was given', async () => {
     const operator = await openConsole(service)
     service.tick(9 * MINUTE_MS)
