@@ -80,7 +80,15 @@ class Watched:
 QUIET = ": still here\n\n"
 
 
-def test_a_watch_goes_on_where_it_was_after_a_quiet_time() -> None:
+def test_a_watch_goes_on_where_it_was_after_a_quiet_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    tries: list[int] = []
+
+    def backoff(idle: int, *_: float) -> float:
+        tries.append(idle)
+        return 0.0
+
+    monkeypatch.setattr(core_module, "backoff", backoff)
+
     def scripted() -> Watched:
         # The last one is cut off within an event.
         return Watched(said(7) + QUIET, QUIET, QUIET + said(8)[:30], said(8))
@@ -102,6 +110,23 @@ def test_a_watch_goes_on_where_it_was_after_a_quiet_time() -> None:
     assert [event.id for event in by_us] == [7, 8]
     assert by_them == by_us
     assert ours.seen == theirs.seen == [None, "7", "7", "7", "8"]
+    # Each pause is longer than the last one, until something happens.
+    assert tries == [0, 1, 2, 0] * 2
+
+
+@pytest.mark.parametrize(("size", "says"), [(1_000_000, "Paused"), (1_000_001, "has no end")])
+def test_an_event_may_be_so_long_and_no_longer(size: int, says: str) -> None:
+    async def awaited(home: AsyncAgentHome) -> None:
+        async with home:
+            async for _ in home.watch():
+                pass
+
+    home = AgentHome(**URL, transport=httpx.MockTransport(Watched("x" * size)))
+    with home, pytest.raises(HomeError, match=says):
+        list(home.watch())
+    other = AsyncAgentHome(**URL, transport=httpx.MockTransport(Watched("x" * size)))
+    with pytest.raises(HomeError, match=says):
+        asyncio.run(awaited(other))
 
 
 def test_more_vectors_than_a_request_takes_are_counted_together() -> None:
@@ -115,14 +140,15 @@ def test_more_vectors_than_a_request_takes_are_counted_together() -> None:
         return httpx.Response(200, json={**told, "stale": stale})
 
     with AgentHome(**URL, transport=httpx.MockTransport(answer)) as home:
-        # The last of them is too long for the request of the others.
+        # One is too long for the request of the others, and so are those after it for its own.
         vectors = [NewVector(f"k{n}", 1, [1.0]) for n in range(205)]
         long = NewVector("long", 1, [1.0] * 375_000)
-        stored = home.store_vectors("m", [*vectors, long])
-    assert sent == [100, 100, 5, 1]
-    assert stored.stored == 206 - 8
-    assert [each.key for each in stored.stale] == ["k99", "k199", "k204", "long"]
-    assert stored.protected == ["k0", "k100", "k200", "long"]
+        behind = [NewVector(f"l{n}", 1, [1.0]) for n in range(3)]
+        stored = home.store_vectors("m", [*vectors, long, *behind])
+    assert sent == [100, 100, 5, 1, 3]
+    assert stored.stored == 209 - 10
+    assert [each.key for each in stored.stale] == ["k99", "k199", "k204", "long", "l2"]
+    assert stored.protected == ["k0", "k100", "k200", "long", "l0"]
 
 
 def test_an_update_that_others_overtake_for_ever_gives_up(
