@@ -19,11 +19,18 @@ export const MARK_TYPES = each(() => 'BOOLEAN' as const)
 export const marksOf = (row: MarkRow): Marks =>
   MARKS.some((mark) => row[mark]) ? each((mark) => Boolean(row[mark])) : NO_MARKS
 
-/** In a tuple that ends with them. */
-export const marksIn = (tuple: readonly number[]): Marks =>
-  tuple.includes(1) ? each((_, at) => tuple[at] === 1) : NO_MARKS
+/** In a tuple, from this place to its end. Every write comes through here. */
+export function marksIn(tuple: readonly unknown[], from: number): Marks {
+  for (let at = from; at < tuple.length; at++) {
+    if (tuple[at] === 1) return each((_, mark) => tuple[from + mark] === 1)
+  }
+  return NO_MARKS
+}
 
-export const markTuple = (marks: Marks): number[] => MARKS.map((mark) => +marks[mark])
+const UNMARKED: readonly number[] = MARKS.map(() => 0)
+
+export const markTuple = (marks: Marks): readonly number[] =>
+  marks === NO_MARKS ? UNMARKED : MARKS.map((mark) => +marks[mark])
 
 /** As answers have them: those that are set. */
 export const setMarks = (row: MarkRow | Marks): SetMarks =>

@@ -2,7 +2,7 @@
 
 import type { DatabaseSync } from 'node:sqlite'
 import { deletedOf } from '../../change.ts'
-import { markColumns, marksIn, setMarks } from '../../marks.ts'
+import { markColumns, marksIn, NO_MARKS, setMarks } from '../../marks.ts'
 import type { Identity } from '../../port/identity.ts'
 import type { MemoriesAnswer, MemoriesQuery, ReadAnswer } from '../../port/memories.ts'
 import { endOf, pageOf, type SummaryRow } from '../../rows.ts'
@@ -21,6 +21,9 @@ type MemoryTuple = [
   ...marks: number[],
 ]
 
+/** The place of the first mark. */
+const MARKS_FROM = 6
+
 export function prepareReadMemory(db: DatabaseSync, refuse: Refuse) {
   const memory = prepareTuples<MemoryTuple>(
     db,
@@ -34,12 +37,12 @@ export function prepareReadMemory(db: DatabaseSync, refuse: Refuse) {
     if (refused) return refused
     const row = memory.get(identity.agentId, key)
     if (!row) return { outcome: 'missing', deleted: deletedOf(state(identity.agentId, key)) }
-    const [id, text, metadata, version, createdAt, updatedAt, ...marks] = row
+    const [id, text, metadata, version, createdAt, updatedAt] = row
     const found = { id, key, text, metadata, version, createdAt, updatedAt }
-    const isMarked = marks.some((mark) => mark === 1)
+    const marks = marksIn(row, MARKS_FROM)
     return {
       outcome: 'found',
-      memory: isMarked ? { ...found, ...setMarks(marksIn(marks)) } : found,
+      memory: marks === NO_MARKS ? found : { ...found, ...setMarks(marks) },
     }
   }
 }

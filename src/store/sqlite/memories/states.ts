@@ -25,6 +25,9 @@ type StateTuple = [
   ...marks: number[],
 ]
 
+/** The place of the first mark. */
+const MARKS_FROM = 11
+
 export function prepareKeyState(db: DatabaseSync) {
   const select = prepareTuples<StateTuple>(
     db,
@@ -35,10 +38,9 @@ export function prepareKeyState(db: DatabaseSync) {
   return (agentId: string, key: string): KeyState | undefined => {
     const row = select.get(agentId, key)
     if (!row) return undefined
-    const [id, version, createdAt, updatedAt, deleted, size, pinned, ...rest] = row
-    const [change, count, run, n, ...marked] = rest
+    const [id, version, createdAt, updatedAt, deleted, size, pinned, change, count, run, n] = row
+    const marks = marksIn(row, MARKS_FROM)
     const flags = { deleted: deleted === 1, kept: count > 0, pinned: pinned === 1 }
-    const marks = marksIn(marked)
     const place = n === null ? null : { row: n }
     return {
       id,
