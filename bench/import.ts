@@ -26,8 +26,8 @@ const AT_ONCE = 16
 /** What another's write may wait beside an import. */
 const MOST_MS = 35
 
-const versionOf = (n: number, version: number, text: string): KeptVersion => ({
-  ...{ key: `k${n}`, id: randomUUID(), version, operation: 'write', by: undefined },
+const versionOf = (n: number, id: string, version: number, text: string): KeptVersion => ({
+  ...{ key: `k${n}`, id, version, operation: 'write', by: undefined },
   ...{ createdAt: 1, updatedAt: version, content: { text, metadata: '{}' } },
 })
 
@@ -36,9 +36,9 @@ function sourceOf(memories: number, versions: number, text: string) {
   async function* read() {
     let some: KeptVersion[] = []
     for (let n = 0; n < memories; n++) {
-      const { id } = versionOf(n, 1, text)
+      const id = randomUUID()
       for (let version = 1; version <= versions; version++) {
-        some.push({ ...versionOf(n, version, text), id })
+        some.push(versionOf(n, id, version, text))
       }
       if (some.length < AT_ONCE) continue
       yield some

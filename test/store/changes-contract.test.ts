@@ -9,7 +9,7 @@ import { NOON, newQuery, newWrite, openFixture, type StoreFixture, tally } from 
 
 const conflict = (currentVersion: number) => ({ outcome: 'conflict', currentVersion })
 
-describe.each(stores)('keeping on $name', (engine) => {
+describe.each(stores)('changes on $name', (engine) => {
   let fixture: StoreFixture
   beforeAll(async () => {
     fixture = await openFixture(engine)

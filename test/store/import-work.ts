@@ -124,7 +124,7 @@ export function openWork(
 
 export type Work = ReturnType<typeof openWork>
 
-export function newHome({ verbs }: Work): Identity {
+export function newHome({ verbs }: Pick<Work, 'verbs'>): Identity {
   const birth = newBirth()
   transact(db, () => verbs.bear(birth, noLimits, NOON))
   const { agentId, operatorTokenHash: tokenHash } = birth

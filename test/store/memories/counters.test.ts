@@ -1,24 +1,19 @@
 /** On the embedded engine: what is counted of a home, and what its bounds leave of its versions. */
-import { rmSync } from 'node:fs'
-import { join } from 'node:path'
-import type { DatabaseSync } from 'node:sqlite'
 import fc from 'fast-check'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import type { Identity } from '../../../src/store/port/identity.ts'
 import type { Change } from '../../../src/store/port/memories.ts'
 import type { HomeBounds } from '../../../src/store/port/store.ts'
 import type { KeptVersion } from '../../../src/store/port/transfer.ts'
 import { verifyFile } from '../../../src/store/sqlite/check/verify.ts'
-import { openWriter, transact } from '../../../src/store/sqlite/engine/connection.ts'
+import { transact } from '../../../src/store/sqlite/engine/connection.ts'
 import type { Writer } from '../../../src/store/sqlite/engine/writer.ts'
 import { prepareWrites, type Writes } from '../../../src/store/sqlite/engine/writes.ts'
 import { prepareHomes } from '../../../src/store/sqlite/memories/homes.ts'
-import { migrate } from '../../../src/store/sqlite/schema/migrations.ts'
 import { timesPromised } from '../../effort.ts'
-import { temporaryDirectory } from '../../harness.ts'
 import { unbounded } from '../../unbounded.ts'
-import { NOON, newBirth, newWrite, noLimits } from '../fixture.ts'
-import { importerOn } from '../import-work.ts'
+import { NOON, newWrite } from '../fixture.ts'
+import { db, importerOn, newHome, openDatabase } from '../import-work.ts'
 import { type Turn, turns } from './brought.ts'
 import { type PlainHome, plainHome } from './plain-home.ts'
 import { changeOf, erasureOf, type Round, rounds, type Step } from './steps.ts'
@@ -27,16 +22,7 @@ import { checkHeads, checkHome, checkVersions, sweepFrom, tablesOf } from './tab
 /** A longer hunt is a larger number here. */
 const HOMES = timesPromised(160)
 
-const directory = temporaryDirectory()
-let db: DatabaseSync
-beforeAll(() => {
-  db = openWriter(join(directory, 'home.db'))
-  migrate(db, directory)
-})
-afterAll(() => {
-  db.close()
-  rmSync(directory, { recursive: true })
-})
+openDatabase()
 
 const bounds: fc.Arbitrary<HomeBounds> = fc.record({
   memories: fc.constantFrom(0, 2),
@@ -44,13 +30,6 @@ const bounds: fc.Arbitrary<HomeBounds> = fc.record({
   versions: fc.constantFrom(0, 1, 2, 5),
   events: fc.constantFrom(0, 1, 64, 100),
 })
-
-function newHome(verbs: Writes['verbs']): Identity {
-  const birth = newBirth()
-  transact(db, () => verbs.bear(birth, noLimits, NOON))
-  const { agentId, operatorTokenHash: tokenHash } = birth
-  return { agentId, kind: 'operator', tokenHash, status: 'active' }
-}
 
 /** Those that can be made one after the other, as far as a home without bounds can tell. */
 function changesOf(home: PlainHome, steps: readonly Step[], now: number): Change[] {
@@ -85,7 +64,7 @@ test('counters, texts and chains of versions agree under any bounds, after whate
   // Few versions are given up in a short life.
   const property = fc.property(bounds, rounds(80, 40), (limits, history) => {
     const { verbs } = prepareWrites(db, { ...unbounded, home: limits })
-    const identity = newHome(verbs)
+    const identity = newHome({ verbs })
     const home = plainHome({ ...limits, bytes: 0 })
     const from = endOfLog()
     for (const each of history) {
@@ -149,7 +128,7 @@ test.each([
 ])('of $events events they agree while the oldest deletes are forgotten', ({ events, left }) => {
   const limits = { ...unbounded.home, events }
   const { verbs } = prepareWrites(db, { ...unbounded, home: limits })
-  const identity = newHome(verbs)
+  const identity = newHome({ verbs })
   const tables = tablesOf(db)(identity.agentId)
   for (let n = 0; n < 70; n++) {
     for (const text of ['once', 'twice', '']) changeAt(verbs, identity, `k${n}`, text)
@@ -171,7 +150,7 @@ test('they agree whatever was imported, and whatever it met', async () => {
   let imported = 0
   const property = fc.asyncProperty(bounds, turns, async (limits, history) => {
     const { verbs } = prepareWrites(db, { ...unbounded, home: limits })
-    const identity = newHome(verbs)
+    const identity = newHome({ verbs })
     const from = endOfLog()
     for (const each of history) {
       sweepFrom(db, from, limits.versions)
@@ -184,7 +163,7 @@ test('they agree whatever was imported, and whatever it met', async () => {
 })
 
 test('what is checked at rest finds nothing wrong with any of those homes', () => {
-  const { faults, counts } = verifyFile(join(directory, 'home.db'))
+  const { faults, counts } = verifyFile(db.location() ?? '')
   expect(faults).toEqual([])
   expect(counts.agents).toBeGreaterThanOrEqual(HOMES)
 })

@@ -4,20 +4,10 @@
  * however the process ends.
  */
 import { DatabaseSync } from 'node:sqlite'
+import type { Common } from './plan.ts'
 
-export interface Kept {
+export interface Kept extends Common {
   readonly key: string
-  readonly path: string
-  /** 0: it was none that the home has. */
-  readonly version: number
-  /** Undefined: nothing was common yet. */
-  readonly text: string | undefined
-  /** What was sent last, and the text of the file then: whether it arrived was not heard. */
-  readonly sent?: { readonly text: string; readonly from: string } | undefined
-  /** What the file was to become: it is not known whether it did. */
-  readonly received?: string | undefined
-  /** A version of the home that waits beside the file. */
-  readonly beside?: { readonly version: number; readonly text: string } | undefined
 }
 
 /** `undefined`: the key is forgotten. */
