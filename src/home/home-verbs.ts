@@ -1,6 +1,6 @@
 /**
- * What is asked of a home: who may ask it, and whether it may log an event, of which whoever follows
- * the home is told. A new verb of the port does not compile until it has its row here.
+ * Each verb of a home: who may call it, and whether it can log an event, of which the home's
+ * subscribers are notified. A new verb of the port does not compile until it has its row here.
  */
 import { type Problem, problem } from '../errors.ts'
 import type { HomeStore } from '../store/port/home.ts'
@@ -16,7 +16,7 @@ import {
 
 export type Refusal = Problem | undefined
 
-/** The verbs of whoever has a token. */
+/** Verbs that take the identity of a token. */
 export type HomeVerb = Exclude<
   {
     [N in keyof HomeStore]: Parameters<HomeStore[N]>[0] extends Identity ? N : never
@@ -30,15 +30,12 @@ interface Row<Args extends readonly unknown[]> {
   readonly logs: boolean
 }
 
-const asked = <Args extends readonly unknown[]>(refused: Row<Args>['refused']): Row<Args> => ({
-  refused,
-  logs: false,
-})
+const row =
+  (logs: boolean) =>
+  <Args extends readonly unknown[]>(refused: Row<Args>['refused']): Row<Args> => ({ refused, logs })
 
-const logged = <Args extends readonly unknown[]>(refused: Row<Args>['refused']): Row<Args> => ({
-  refused,
-  logs: true,
-})
+const asked = row(false)
+const logged = row(true)
 
 const anybody = (): Refusal => undefined
 
@@ -84,7 +81,7 @@ export const homeVerbs: { readonly [N in HomeVerb]: Row<Parameters<HomeStore[N]>
 
 export const VERBS = Object.keys(homeVerbs) as readonly HomeVerb[]
 
-/** The verbs of these names, each made of that of the store. */
+/** A store with these verbs alone; `make` returns the function of each. */
 export const eachVerb = (
   names: readonly HomeVerb[],
   make: (name: HomeVerb) => (identity: Identity, ...args: readonly unknown[]) => unknown,
