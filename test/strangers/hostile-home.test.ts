@@ -72,7 +72,7 @@ describe.each(kinds.map((row, n) => [...row, n] as const))(
 /** Of memories that all have the text. */
 function indexOf(memories: number, text: string, of: HomeIndex = new Index()): HomeIndex {
   for (let n = 0; n < memories; n++)
-    of.put({ key: `k${n}`, text, metadata: '{}', version: 1, updatedAt: n })
+    of.put({ key: `k${n}`, text, metadata: '{}', version: 1, createdAt: 0, updatedAt: n })
   return of
 }
 
@@ -132,7 +132,14 @@ test('a memory that is rewritten while a search goes on is found', async () => {
 
 test('a misspelling is compared with all words that begin alike, not with the first', async () => {
   const index = indexOf(1, letters.flatMap((a) => letters.map((b) => `ma${a}${b}ers`)).join(' '))
-  index.put({ key: 'meant', text: 'mortgage', metadata: '{}', version: 1, updatedAt: 0 })
+  index.put({
+    key: 'meant',
+    text: 'mortgage',
+    metadata: '{}',
+    version: 1,
+    createdAt: 0,
+    updatedAt: 0,
+  })
   expect(await found(index, 'mortgaeg')).toBe(1)
 })
 

@@ -34,7 +34,14 @@ export async function fill(kind: Kind, memories: number): Promise<void> {
   const filled = new HomeIndex()
   index = filled
   for (let n = 0; n < memories; n++) {
-    filled.put({ key: `k${n}`, text: TEXTS[kind](n), metadata: '{}', version: 1, updatedAt: n })
+    filled.put({
+      key: `k${n}`,
+      text: TEXTS[kind](n),
+      metadata: '{}',
+      version: 1,
+      createdAt: 0,
+      updatedAt: n,
+    })
     if (n % 16 === 0) await turn()
   }
 }

@@ -165,7 +165,7 @@ async function warmUp(): Promise<void> {
   const index = new HomeIndex()
   for (let n = 0; n < WARMING.memories; n++) {
     const text = `${WARMING.text} ${n} `.repeat(n % WARMING.repeats)
-    index.put({ key: `${n}`, text, metadata: '{}', version: 1, updatedAt: 0 })
+    index.put({ key: `${n}`, text, metadata: '{}', version: 1, createdAt: 0, updatedAt: 0 })
     await turn()
   }
   await rank(index, { q: WARMING.q, all: false, isWanted: () => true }, turn)

@@ -5,6 +5,7 @@
  */
 import { isPinned } from '../change.ts'
 import { Lexicon, NO_TERM } from './lexicon.ts'
+import { Sequences } from './sequences.ts'
 import { indexable } from './tokens.ts'
 import { Vectors } from './vector-index.ts'
 import { type Terms, type Turn, Vocabulary } from './vocabulary.ts'
@@ -16,6 +17,7 @@ export interface IndexedMemory {
   readonly metadata: string
   readonly version: number
   readonly updatedAt: number
+  readonly createdAt: number
 }
 
 export interface Doc {
@@ -27,6 +29,7 @@ export interface Doc {
   /** Of the text, UTF-8. */
   readonly bytes: number
   readonly updatedAt: number
+  readonly createdAt: number
   readonly pinned: boolean
   /** Term numbers of key, text and metadata, separated by gaps. */
   readonly tokens: Int32Array
@@ -93,6 +96,7 @@ export class HomeIndex {
   readonly #lexicon = new Lexicon()
   readonly #vocabulary = new Vocabulary(this.#lexicon)
   readonly vectors = new Vectors()
+  readonly sequences = new Sequences<Doc>()
   #lastId = 0
   #length = 0
   #tokens = 0
@@ -117,7 +121,7 @@ export class HomeIndex {
   }
 
   /** A memory keeps its number, so that a concurrent search does not lose it. */
-  put({ key, version, updatedAt, ...memory }: IndexedMemory): void {
+  put({ key, version, updatedAt, createdAt, ...memory }: IndexedMemory): void {
     const texts = [readable(memory.text), unescaped(memory.metadata)].map(indexable)
     const id = this.#ids.get(key) ?? ++this.#lastId
     const length = texts.reduce((sum, text) => sum + text.length, 0)
@@ -126,7 +130,10 @@ export class HomeIndex {
     this.#take(id)
     const pinned = isPinned(memory.metadata)
     const bytes = Buffer.byteLength(memory.text)
-    this.#docs.set(id, { id, key, version, length, bytes, updatedAt, pinned, tokens, keyTokens })
+    const times = { updatedAt, createdAt }
+    const doc = { id, key, version, length, bytes, ...times, pinned, tokens, keyTokens }
+    this.#docs.set(id, doc)
+    this.sequences.put(doc)
     this.#ids.set(key, id)
     this.vectors.keepFrom(key, version)
     this.#length += length
@@ -145,6 +152,7 @@ export class HomeIndex {
   #take(id: number): void {
     const doc = this.#docs.get(id)
     if (!doc) return
+    this.sequences.remove(doc)
     this.#length -= doc.length
     this.#tokens -= doc.tokens.length
     this.#replaced += doc.tokens.length

@@ -46,7 +46,14 @@ test('ASCII is folded, and nothing else', () => {
 
 test('no words stand together across key, text and metadata', async () => {
   const index = new HomeIndex()
-  index.put({ key: 'one', text: 'two', metadata: '{"three":4}', version: 1, updatedAt: 0 })
+  index.put({
+    key: 'one',
+    text: 'two',
+    metadata: '{"three":4}',
+    version: 1,
+    createdAt: 0,
+    updatedAt: 0,
+  })
   const places: number[] = []
   await index.visit(
     ['one', 'two', 'three', '4'],
@@ -67,7 +74,7 @@ test('no words stand together across key, text and metadata', async () => {
 
 test('a key without a word, and a memory without a text, have no places', () => {
   const index = new HomeIndex()
-  index.put({ key: '-', text: '', metadata: '{}', version: 1, updatedAt: 0 })
+  index.put({ key: '-', text: '', metadata: '{}', version: 1, createdAt: 0, updatedAt: 0 })
   expect(index.docs.get(1)).toMatchObject({ keyTokens: 0, length: 2 })
 })
 

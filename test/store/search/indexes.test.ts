@@ -20,7 +20,7 @@ const query = { q: 'apple', prefix: '', limit: 1 }
 /** What one index takes of the memory that each agent of these tests has. */
 function bytesOfOne(): number {
   const index = new HomeIndex()
-  index.put({ key: 'a', text: 'apple', metadata: '{}', version: 1, updatedAt: 0 })
+  index.put({ key: 'a', text: 'apple', metadata: '{}', version: 1, createdAt: 0, updatedAt: 0 })
   return index.bytes
 }
 
@@ -222,6 +222,7 @@ test('large homes are built one after the other, and small ones meanwhile', asyn
     text: 'apple '.repeat(800_000),
     metadata: '{}',
     version: 1,
+    createdAt: 0,
     updatedAt: 0,
   }
   const indexes = openIndexes({

@@ -12,9 +12,15 @@ const runs = { numRuns: 500 }
 
 type Kept = Partial<IndexedMemory>
 
-const kept = ({ key = 'note', text = 'nothing', metadata = '{}', updatedAt = 0 }: Kept) => ({
+const kept = ({
+  key = 'note',
+  text = 'nothing',
+  metadata = '{}',
+  createdAt = 0,
+  updatedAt = 0,
+}: Kept) => ({
   version: 1,
-  ...{ key, text, metadata, updatedAt },
+  ...{ key, text, metadata, createdAt, updatedAt },
 })
 
 interface Asked {

@@ -9,7 +9,7 @@ const NO_MORE = { previous: undefined, newest: 0, first: 1, reached: 0, looked: 
 const turn = async () => {}
 const vector = Float32Array.of(1, 0)
 const memory = (key: string, version: number) => ({
-  ...{ key, version, text: '', metadata: '{}', updatedAt: 0 },
+  ...{ key, version, text: '', metadata: '{}', createdAt: 0, updatedAt: 0 },
 })
 
 const compared = async (index: HomeIndex) => {

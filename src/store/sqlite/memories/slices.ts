@@ -10,6 +10,7 @@ import type { Refuse } from '../identities.ts'
 type TextTuple = [
   key: string,
   version: number,
+  createdAt: number,
   updatedAt: number,
   metadata: string,
   text: Uint8Array<ArrayBuffer>,
@@ -21,7 +22,7 @@ const decoder = new TextDecoder('utf-8', { ignoreBOM: true })
 export function prepareSlices(db: DatabaseSync, refuse: Refuse) {
   const texts = prepareTuples<TextTuple>(
     db,
-    `SELECT m.key, m.version, m.updated_at, v.metadata, CAST(v.text AS BLOB)
+    `SELECT m.key, m.version, m.created_at, m.updated_at, v.metadata, CAST(v.text AS BLOB)
      FROM memories m JOIN log v ON v.n = m.n
      WHERE m.agent_id = ? AND m.key > ? AND m.key >= ? AND m.key < ? AND m.deleted = 0
      ORDER BY m.key`,
@@ -35,8 +36,9 @@ export function prepareSlices(db: DatabaseSync, refuse: Refuse) {
       if (memories.length === SLICE.memories || size >= SLICE.bytes) {
         return { outcome: 'memories', memories, next: memories.at(-1)?.key }
       }
-      const [key, version, updatedAt, metadata, text] = row
-      memories.push({ key, version, updatedAt, metadata, text: decoder.decode(text) })
+      const [key, version, createdAt, updatedAt, metadata, text] = row
+      const times = { createdAt, updatedAt }
+      memories.push({ key, version, ...times, metadata, text: decoder.decode(text) })
       size += text.length + metadata.length
     }
     return { outcome: 'memories', memories, next: undefined }

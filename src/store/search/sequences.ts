@@ -1,0 +1,97 @@
+/**
+ * Which memories of a home stand next to each other, so that they speak for each other: those of one
+ * group, ordered by the number at the end of their keys (`chat.7`, `chat.8`), or else by when they
+ * were written. A group is what the keys have in common, up to the number or the last dot.
+ */
+/** `7` in `chat.7` and `chat.turn-7`; in a date or an identifier other digits stand before it. */
+const NUMBERED = /^((?:.*\.)?[^.\d]*)(\d{1,15})$/
+
+/** Memories further apart are no neighbours: in numbers, and in milliseconds. */
+const APART = { numbered: 2, written: 600_000 } as const
+
+/** A memory, as far as it matters here. */
+interface Placed {
+  readonly key: string
+  readonly createdAt: number
+}
+
+interface Place {
+  readonly group: string
+  readonly at: number
+  readonly apart: number
+}
+
+function placeOf({ key, createdAt }: Placed): Place {
+  const [, start, number] = NUMBERED.exec(key) ?? []
+  if (start !== undefined) return { group: `${start}#`, at: Number(number), apart: APART.numbered }
+  return { group: key.slice(0, key.lastIndexOf('.') + 1), at: createdAt, apart: APART.written }
+}
+
+interface Group<Doc> {
+  readonly apart: number
+  /** In order. */
+  readonly docs: Doc[]
+  /** The place of each. */
+  readonly ats: number[]
+}
+
+export class Sequences<Doc extends Placed> {
+  readonly #groups = new Map<string, Group<Doc>>()
+
+  /** An earlier version is removed before. */
+  put(doc: Doc): void {
+    const { group, index, at } = this.#find(doc)
+    group.docs.splice(index, 0, doc)
+    group.ats.splice(index, 0, at)
+  }
+
+  remove(doc: Doc): void {
+    const { group, index } = this.#find(doc)
+    group.docs.splice(index, 1)
+    group.ats.splice(index, 1)
+    if (group.docs.length === 0) this.#groups.delete(placeOf(doc).group)
+  }
+
+  /** So many memories right before this one and right after it, in order. */
+  beside(
+    doc: Doc,
+    most: number,
+  ): { readonly before: readonly Doc[]; readonly after: readonly Doc[] } {
+    const { group, index } = this.#find(doc)
+    let [from, to] = [index, index + 1]
+    while (index - from < most && isLinked(group, from)) from--
+    while (to - index <= most && isLinked(group, to)) to++
+    return { before: group.docs.slice(from, index), after: group.docs.slice(index + 1, to) }
+  }
+
+  /** Calls for each run of at least two neighbours. */
+  visitRuns(visit: (docs: readonly Doc[], from: number, to: number) => void): void {
+    for (const group of this.#groups.values()) {
+      const { docs } = group
+      for (let from = 0, to = 1; to <= docs.length; to++) {
+        if (isLinked(group, to)) continue
+        if (to - from > 1) visit(docs, from, to)
+        from = to
+      }
+    }
+  }
+
+  #find(doc: Doc) {
+    const { group: name, at, apart } = placeOf(doc)
+    const group = this.#groups.get(name) ?? { apart, docs: [], ats: [] }
+    this.#groups.set(name, group)
+    let [from, to] = [0, group.docs.length]
+    while (from < to) {
+      const middle = (from + to) >> 1
+      const other = group.ats[middle] ?? 0
+      const isBefore = other < at || (other === at && (group.docs[middle]?.key ?? '') < doc.key)
+      if (isBefore) from = middle + 1
+      else to = middle
+    }
+    return { group, index: from, at }
+  }
+}
+
+/** Whether the memory at the index stands next to the one before it. */
+const isLinked = ({ ats, apart }: Group<Placed>, index: number): boolean =>
+  index > 0 && index < ats.length && (ats[index] ?? 0) - (ats[index - 1] ?? 0) <= apart
