@@ -80,6 +80,13 @@ describe('names', () => {
     const { keyOf } = pathsUnder('')
     expect(keyOf('a/b.md')).toBe('a..b.md')
     expect(keyOf('sha256.0000')).toMatch(/^sha256\.[0-9a-f]{64}$/)
+    expect(keyOf('k'.repeat(100))).toBe('k'.repeat(100))
+    expect(keyOf('k'.repeat(101))).toMatch(/^sha256\.[0-9a-f]{64}$/)
+  })
+
+  test('others say the whole path, as the memory tool does, however deep the prefix', () => {
+    expect(pathsUnder('memories..').said('c d')).toBe('/memories/c d')
+    expect(pathsUnder('memories..a..b..').said('c d')).toBe('/memories/a/b/c d')
   })
 })
 
@@ -127,6 +134,8 @@ describe('names that some system has other plans for', () => {
       'a%b',
       `${'a/'.repeat(100)}a`,
       'é'.repeat(127),
+      'a'.repeat(255),
+      `${'b'.repeat(249)}/`.repeat(4).slice(0, -1),
     ],
   ])('%j is fine', (path) => {
     const { keyOf, pathOf, said } = pathsUnder('')

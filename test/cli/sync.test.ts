@@ -1,4 +1,5 @@
 /** `agent-home sync`: one side's changes come to the other, and nothing is lost on either. */
+import { execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import fs, {
   chmodSync,
@@ -22,7 +23,7 @@ import { pathsUnder } from '../../src/cli/remote/sync/paths.ts'
 import { Rounds } from '../../src/cli/remote/sync/rounds.ts'
 import { openFolderState } from '../../src/cli/remote/sync/state.ts'
 import { type OpenedHome, openHome } from '../client/opened.ts'
-import { speak } from './spoken.ts'
+import { speak, terminalOf } from './spoken.ts'
 import { freshFolder, removeFolders, synced } from './sync.ts'
 
 let opened: OpenedHome
@@ -60,13 +61,13 @@ async function refusing<T>(
 }
 
 /** Tells each call of functions of Node's, before it is made, until what it returns is called. */
-function watching<Name extends 'fsyncSync' | 'linkSync' | 'writeSync'>(
-  names: Readonly<Record<Name, string>>,
+function watching(
+  names: Readonly<Partial<Record<'fsyncSync' | 'linkSync' | 'writeSync', string>>>,
   tell: (step: string, args: readonly unknown[]) => void,
 ): () => void {
   const { fsyncSync, linkSync, writeSync } = fs
   for (const [name, step] of Object.entries<string>(names)) {
-    const call = fs[name as Name] as (...args: unknown[]) => unknown
+    const call = fs[name as keyof typeof names] as (...args: unknown[]) => unknown
     const told = (...args: unknown[]) => {
       tell(step, args)
       return call(...args)
@@ -472,6 +473,26 @@ describe('what is left alone', () => {
     rmSync(moved, { recursive: true })
   })
 
+  test('a pipe in the place of a file is not taken for a removed one', async () => {
+    const { sync, put, memories, directory } = await synced(opened)
+    put('a', 'a')
+    await sync()
+    put('a', undefined)
+    execFileSync('mkfifo', [join(directory, 'a')])
+    expect((await sync()).stdout).toContain('left alone a: it is not a file\n')
+    expect(await memories()).toEqual({ a: 'a' })
+  })
+
+  test.runIf(process.platform === 'linux')(
+    'a name that is not UTF-8 is named, and stays here',
+    async () => {
+      const { sync, directory, memories } = await synced(opened)
+      writeFileSync(Buffer.concat([Buffer.from(`${directory}/caf`), Uint8Array.of(0xe9)]), 'x')
+      expect((await sync()).stdout).toContain('left alone caf\ufffd: its name is not UTF-8\n')
+      expect(await memories()).toEqual({})
+    },
+  )
+
   test('protected memories, with the home’s words', async () => {
     const { operator, sync, put, memories } = await synced(opened)
     put('rules', 'one')
@@ -539,6 +560,24 @@ describe('what stops it', () => {
     const elsewhere = await sync('--prefix', 'x.')
     expect(elsewhere.code).toBe(2)
     expect(elsewhere.stderr).toContain('is synced with the prefix “”, not “x.”')
+  })
+
+  test('a prefix that begins no key that a file could have', async () => {
+    const { sync, directory } = await synced(opened)
+    const told = [await sync('--prefix', 'p'.repeat(91)), await sync('--prefix', 'no key')]
+    for (const { code, stderr } of told) {
+      expect([code, stderr]).toEqual([2, '--prefix must be the beginning of a memory key.\n'])
+    }
+    expect(readdirSync(directory)).toEqual([])
+    expect((await sync('--prefix', 'p'.repeat(90))).code).toBe(0)
+  })
+
+  test('a link in the place of what is ours, in a sentence', async () => {
+    const { sync, put, directory } = await synced(opened)
+    put('a', 'a')
+    symlinkSync(freshFolder(), join(directory, '.agent-home'))
+    const { code, stderr } = await sync()
+    expect([code, stderr]).toEqual([1, `${directory}/.agent-home is not a directory.\n`])
   })
 
   test('a paused agent, with the code of a refusal', async () => {
@@ -699,6 +738,25 @@ describe('what is not sent in one try', () => {
     expect(rounds.changedAtHome({ key: 'a', version: 2 })).toBe(false)
   })
 
+  test('is no conflict when it was sent, nobody heard of it, and the file was changed since', async () => {
+    const { sync, put, directory, token, files, memories } = await synced(opened)
+    put('a', 'one')
+    await sync()
+    put('a', 'two')
+    const losing: typeof fetch = async (...args) => {
+      const response = await fetch(...args)
+      if (String(args[0]).endsWith('/batch')) throw new TypeError('terminated')
+      return response
+    }
+    const { rounds, close } = roundsOf({ directory, token }, losing)
+    await rounds.round()
+    close()
+    put('a', 'three')
+    expect((await sync()).stdout).toBe('sent a\n1 sent.\n')
+    expect(await memories()).toEqual({ a: 'three' })
+    expect(files()).toEqual({ a: 'three' })
+  })
+
   test('is looked at again when the answer is lost, and not sent again', async () => {
     const { put, directory, token, memories } = await synced(opened)
     put('a', 'a')
@@ -728,6 +786,24 @@ test('more than a transaction and more than a few requests hold are received in 
   }
   expect((await sync()).stdout).toContain('\n201 received.\n')
   expect(Object.keys(files())).toHaveLength(202)
+})
+
+test('on a terminal it says how far it is, and takes that away again', async () => {
+  const { directory, token, put } = await synced(opened)
+  for (let n = 0; n < 101; n++) put(`f${n}`, `${n}`)
+  const words = ['sync', directory, '--url', opened.url, '--token', token]
+  const { stderr } = await speak(words, undefined, terminalOf({ isWatched: true }))
+  expect(stderr).toContain('\r  100 of 101')
+  expect(stderr.split('\r\u001b[K').at(-1)).toBe('')
+})
+
+test('what a killed sync left unfinished is removed by the next', async () => {
+  const { sync, directory } = await synced(opened)
+  await sync()
+  const own = join(directory, '.agent-home')
+  writeFileSync(join(own, '0123456789abcdef.part'), 'half of a te')
+  await sync()
+  expect(readdirSync(own).toSorted()).toEqual(['held', 'state.db'])
 })
 
 test('a home that has no room for a first batch is still sent the deletes of the second', async () => {
@@ -777,6 +853,26 @@ test('what is recorded as done is on the disk by then, its name and its director
   expect(named).toEqual(['record', 'write', 'sync d/a', 'link', 'sync .', 'sync d', 'record'])
 })
 
+test('what is recorded as removed is gone from the disk by then', async () => {
+  const { home, sync, put, directory, token } = await synced(opened)
+  for (const path of ['d/a', 'd/b']) put(path, path)
+  await sync()
+  await home.delete('d..a', { expectedVersion: 1 })
+  const steps: string[] = []
+  const { rounds, close } = roundsOf({ directory, token }, fetch, () => steps.push('record'))
+  const { ino } = statSync(join(directory, 'd'))
+  const end = watching({ fsyncSync: 'sync' }, (_, [fd]) => {
+    if (fs.fstatSync(Number(fd)).ino === ino) steps.push('sync d')
+  })
+  try {
+    await rounds.round()
+  } finally {
+    end()
+    close()
+  }
+  expect(steps).toEqual(['sync d', 'record'])
+})
+
 describe('a token with fewer rights', () => {
   test('a named key with a prefix keeps what it reaches', async () => {
     const { home, operator, beside, memories } = await synced(opened)
@@ -802,11 +898,16 @@ describe('a token with fewer rights', () => {
     expect(other.files()).toEqual({ a: 'a', 'c d': 'with a space' })
     const narrow = await operator.createKey({ name: 'd', access: 'write', prefix: 'notes..' })
     const third = beside(narrow.token)
-    third.put('e f', 'out of reach')
+    const beyond = { 'e f': 'out of reach', 'g h': 'out of reach' }
+    for (const [path, text] of Object.entries(beyond)) third.put(path, text)
+    for (const path of ['b', 'z']) third.put(path, 'in reach')
     const { code, stdout } = await third.sync()
     expect(code).toBe(0)
-    expect(stdout).toContain('left alone e f: This named key grants access only')
-    expect(third.files()).toEqual({ a: 'a', 'e f': 'out of reach' })
+    for (const path of Object.keys(beyond)) {
+      expect(stdout).toContain(`left alone ${path}: This named key grants access only`)
+    }
+    expect(stdout).toContain('\n1 received, 2 sent, 2 left alone.\n')
+    expect(third.files()).toEqual({ a: 'a', b: 'in reach', z: 'in reach', ...beyond })
   })
 
   test('--read-only sends nothing, and a key that only reads says so', async () => {
