@@ -1,13 +1,26 @@
 /** `agent-home sync --watch`: what is told while a round is under way, or was lost, is not missed. */
-import { readFileSync, writeFileSync } from 'node:fs'
+import { getEventListeners } from 'node:events'
+import fs, {
+  type FSWatcher,
+  readFileSync,
+  type WatchListener,
+  type WatchOptions,
+  writeFileSync,
+} from 'node:fs'
+import { syncBuiltinESMExports } from 'node:module'
 import { join } from 'node:path'
 import { AgentHome } from 'agent-home-client'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { Folder } from '../../src/cli/remote/sync/folder.ts'
 import { pathsUnder } from '../../src/cli/remote/sync/paths.ts'
 import { Rounds } from '../../src/cli/remote/sync/rounds.ts'
 import { openFolderState } from '../../src/cli/remote/sync/state.ts'
-import { followHome, keepWatching } from '../../src/cli/remote/sync/watching.ts'
+import {
+  createBell,
+  followHome,
+  keepWatching,
+  untilQuiet,
+} from '../../src/cli/remote/sync/watching.ts'
 import { processTimers, type Timers } from '../../src/timers.ts'
 import { type OpenedHome, openHome } from '../client/opened.ts'
 import { filesIn, freshFolder, removeFolders } from './sync.ts'
@@ -136,4 +149,140 @@ test('what happens there during a round is received before it rests', async () =
   expect(filesIn(directory)).toEqual({ mine: 'mine', theirs: 'theirs' })
   await end()
   await ended
+})
+
+test('a round that others interrupt each time is begun again a few times', async () => {
+  let count = 0
+  const round = async () => {
+    if (++count === 100) throw new Error('it has no end')
+    return { open: [], again: true, lacksRoom: false }
+  }
+  expect((await untilQuiet({ round } as unknown as Rounds)).again).toBe(true)
+  expect(count).toBe(8)
+})
+
+test('a bell that waits leaves nothing on the signal', async () => {
+  const { signal } = new AbortController()
+  const bell = createBell(processTimers)
+  const heard = bell.heard(AT_REST, signal)
+  expect(getEventListeners(signal, 'abort')).toHaveLength(1)
+  bell.ring()
+  await heard
+  expect(getEventListeners(signal, 'abort')).toEqual([])
+})
+
+/** What tells nothing, until it is asked no more. */
+const silent = (init?: RequestInit): Promise<Response> =>
+  new Promise((_, reject) =>
+    init?.signal?.addEventListener('abort', () => reject(init.signal?.reason)),
+  )
+
+/** Milliseconds that programs have for the several steps of a file. */
+const SETTLE = 200
+
+/** Watching, until it is ended within one of its pauses; what it tells. */
+async function watchedUntil(
+  { folder, following }: Pick<Awaited<ReturnType<typeof kept>>, 'folder' | 'following'>,
+  pause: Timers['pause'],
+): Promise<string[]> {
+  const told: string[] = []
+  const settled: Timers['pause'] = async (ms, signal) => {
+    if (ms !== SETTLE) await pause(ms, signal)
+  }
+  const timers = { ...processTimers, pause: settled }
+  const terminal = { tell: (text: string) => void told.push(text) }
+  await keepWatching({ ...following, folder, terminal, timers, show: () => {} }).catch(() => {})
+  return told
+}
+
+/** A home that tells nothing. */
+const quiet: typeof fetch = (input, init) =>
+  String(input).endsWith('/stream') ? silent(init) : fetch(input, init)
+
+test('a home that is away twice is waited for anew, and each time that is said once', async () => {
+  let isAway = true
+  const { rounds, end, ...watching } = await kept(async (...asked) => {
+    if (!isAway || String(asked[0]).endsWith('/stream')) return quiet(...asked)
+    throw Object.assign(new TypeError('fetch failed'), { code: 'ECONNREFUSED' })
+  })
+  const pauses: number[] = []
+  const told = await watchedUntil(watching, async (ms) => {
+    pauses.push(ms)
+    isAway = pauses.length !== 2
+    if (ms === AT_REST) rounds.changedAtHome({ key: 'a' })
+    if (pauses.length === 5) await end()
+  })
+  expect(pauses).toEqual([1_000, 2_000, AT_REST, 1_000, 2_000])
+  const away = expect.stringMatching(/ Retrying\.\n$/)
+  expect(told).toEqual([away, 'The home answers again.\n', away])
+})
+
+describe('a directory', () => {
+  type Watch = (root: string, options: WatchOptions, tell: Tell) => FSWatcher
+  type Tell = WatchListener<string | NonSharedBuffer>
+
+  /** While Node's own is this. */
+  async function whileWatch(other: Watch, work: () => Promise<void>): Promise<void> {
+    const own = fs.watch
+    const put = (watch: unknown) => {
+      Object.assign(fs, { watch })
+      syncBuiltinESMExports()
+    }
+    put(other)
+    try {
+      await work()
+    } finally {
+      put(own)
+    }
+  }
+
+  test('of which the system tells nothing is looked at every few seconds', async () => {
+    const refused: Watch = () => {
+      throw Object.assign(new Error('ENOSPC'), { code: 'ENOSPC' })
+    }
+    const { end, ...watching } = await kept(quiet)
+    const pauses: number[] = []
+    await whileWatch(refused, async () => {
+      await watchedUntil(watching, async (ms) => {
+        pauses.push(ms)
+        if (pauses.length === 2) await end()
+      })
+    })
+    expect(pauses).toEqual([2_000, 2_000])
+  })
+
+  test('is looked at when the system names nothing, or fails, and is let go at the end', async () => {
+    const { end, ...watching } = await kept(quiet)
+    const { watch } = fs
+    let isLetGo = false
+    const told = Promise.withResolvers<{ tell: Tell; watcher: FSWatcher }>()
+    const noted: Watch = (root, options, tell) => {
+      // Its own, of each directory below.
+      if (!options.recursive) return watch(root, options, tell)
+      const watcher = watch(root, options, () => {})
+      watcher.on('close', () => {
+        isLetGo = true
+      })
+      told.resolve({ tell, watcher })
+      return watcher
+    }
+    const happens: ((told: { tell: Tell; watcher: FSWatcher }) => unknown)[] = [
+      ({ tell }) => tell('rename', null),
+      ({ watcher }) => watcher.listenerCount('error') > 0 && watcher.emit('error', new Error('X')),
+      ({ tell }) => tell('rename', 'd/p.theirs'),
+      ({ tell }) => tell('change', '.agent-home/state.db'),
+    ]
+    const rung: boolean[] = []
+    await whileWatch(noted, async () => {
+      await watchedUntil(watching, async (_, signal) => {
+        const happened = happens[rung.length]
+        if (!happened) return end()
+        happened(await told.promise)
+        rung.push(signal?.aborted === true)
+      })
+    })
+    expect(rung).toEqual([true, true, true, false])
+    await new Promise((resolve) => setImmediate(resolve))
+    expect(isLetGo).toBe(true)
+  })
 })
