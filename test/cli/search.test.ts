@@ -1,4 +1,4 @@
-/** `agent-home search` and `export`, at a home. */
+/** `agent-home search`, `export` and `watch`, at a home. */
 import { rmSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -70,5 +70,20 @@ test('an export that is printed is whole, wherever its answer is cut', async () 
   const words = ['export', '--url', url, '--token', `aha_${'x'.repeat(49)}`]
   expect(await speak(words, undefined, said)).toMatchObject({ code: 0, stderr: '' })
   expect(printed).toBe(whole)
+  server.close()
+})
+
+test('a watch says what the log no longer told', async () => {
+  const refusal = { status: 403, code: 'agent_paused', title: 'Paused', detail: 'Not now.' }
+  const answers = [{ status: 200, text: 'event: missed\nid: 6\ndata: {"after":1,"first":7}\n\n' }]
+  const server = createServer((_, response) => {
+    const { status, text } = answers.shift() ?? { status: 403, text: JSON.stringify(refusal) }
+    response.writeHead(status, { 'content-type': 'application/problem+json' }).end(text)
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  const words = ['watch', '--after', '1', '--url', url, '--token', `aha_${'x'.repeat(49)}`]
+  const { code, stdout } = await speak(words)
+  expect([code, stdout]).toEqual([5, '… events before 7 are no longer kept\n'])
   server.close()
 })

@@ -18,4 +18,18 @@ test('a text is an argument, or is on standard input', async () => {
   expect(await textGiven({ ...given, args: ['plan', undefined] }, 1, terminal)).toBe('typed\n')
   const both = { ...given, args: ['plan', 'said'], options: { file: 'x' } }
   await expect(textGiven(both, 1, terminal)).rejects.toThrow('not both')
+  const piped = { ...given, args: ['plan', undefined], options: { file: '-' } }
+  expect(await textGiven(piped, 1, terminalOf({}, 'piped')().terminal)).toBe('piped')
+})
+
+test('who is to type a text is told so, and how it ends', async () => {
+  const given = { args: ['plan', undefined], options: {}, flags: new Set<string>() }
+  for (const [isTyped, stderr] of [
+    [true, 'Type the text, then Ctrl+D:\n'],
+    [false, ''],
+  ] as const) {
+    const said = terminalOf({ isTyped }, 'typed')
+    expect(await textGiven(given, 1, said().terminal)).toBe('typed')
+    expect(said()).toMatchObject({ stdout: '', stderr })
+  }
 })

@@ -4,6 +4,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
+import { AgentHome } from 'agent-home-client'
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import { type OpenedHome, openHome } from '../client/opened.ts'
 import { cleanUp, freshDirectory, launch, programCommand } from './program.ts'
@@ -41,7 +42,8 @@ async function openWay() {
   return { born, answered, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` }
 }
 
-test('of the one agent that was made, the tokens are kept', async () => {
+/** A birth that was killed before it heard of its agent, and the way to repeat it. */
+async function openKilled() {
   const way = await openWay()
   const directory = freshDirectory()
   const asked = ['birth', '--name', 'A', '--purpose', 'P', '--symbol', 'zerno']
@@ -54,9 +56,14 @@ test('of the one agent that was made, the tokens are kept', async () => {
   const killed = start()
   await way.answered
   await killed.kill('SIGKILL')
+  return { born: way.born, directory, start }
+}
+
+test('of the one agent that was made, the tokens are kept', async () => {
+  const { born, directory, start } = await openKilled()
   const { code, output } = await start().ended
   expect(code, output).toBe(0)
-  const [first, second] = way.born
+  const [first, second] = born
   expect(second).toEqual({ ...first, replayed: true })
   const kept = join(directory, 'agent-home')
   expect(readdirSync(kept)).toEqual(['profiles.json'])
@@ -65,4 +72,12 @@ test('of the one agent that was made, the tokens are kept', async () => {
     token: first?.token,
     operator_token: first?.operator_token,
   })
+})
+
+test('once its tokens were replaced it is said so, and the next is another agent', async () => {
+  const { born, start } = await openKilled()
+  await new AgentHome({ url: home.url, token: born[0]?.operator_token }).rotate()
+  expect((await start().ended).output).toContain('(credentials_rotated, ')
+  expect((await start().ended).code).toBe(0)
+  expect(born.at(-1)?.agent_id).not.toBe(born[0]?.agent_id)
 })

@@ -45,6 +45,28 @@ test.concurrent('a token is checked, says who it is, and is kept for its owner a
   expect((await run('pause')).code).toBe(0)
 })
 
+test.concurrent('an address is the same with a slash at its end, and the operator’s token stays', async () => {
+  const { directory, run, login, saved } = person()
+  const { token, operator_token } = await birth(server.url)
+  await login(operator_token)
+  const own = { url: server.url, operator_token }
+  expect(saved()).toEqual({ default: { ...own, token: operator_token } })
+  writeFileSync(join(directory, 'token'), token)
+  const { code } = await run('login', `${server.url}/`, '--token-file', 'token')
+  expect([code, saved()]).toEqual([0, { default: { ...own, token } }])
+})
+
+test.concurrent('a home that is away hides no other profile', async () => {
+  const { run, login, file, saved } = person()
+  await login((await birth(server.url)).token)
+  const away = { url: 'http://127.0.0.1:1', token: `aha_${'x'.repeat(49)}` }
+  writeFileSync(file, JSON.stringify({ profiles: { ...saved(), away } }))
+  const { code, stdout } = await run('profiles')
+  expect(code).toBe(0)
+  expect(stdout).toMatch(/^default +yes +\S+ +agent +[^?\s]/m)
+  expect(stdout).toMatch(/^away +http:\S+ +agent +\? The home did not answer\./m)
+})
+
 test.concurrent('what is no token, or not the home’s, is not kept', async () => {
   const { run, login, saved } = person()
   expect(await login('hunter2')).toMatchObject({
