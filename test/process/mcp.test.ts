@@ -3,7 +3,9 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { DatabaseSync } from 'node:sqlite'
+import { PassThrough } from 'node:stream'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
+import { relay } from '../../src/cli/remote/mcp/mcp.ts'
 import { tools } from '../../src/mcp/tools/index.ts'
 import { tokenFrom } from '../../src/pipeline/tokens.ts'
 import { speak } from '../cli/spoken.ts'
@@ -76,6 +78,30 @@ test('a script that ends its input gets its answers first, and nothing else', as
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
   expect(answers.map(({ id }) => id).toSorted()).toEqual([1, 2])
   expect(answers.every(({ result }) => result && !result.isError)).toBe(true)
+})
+
+test('a request that is cancelled is left, while others are still to come', async () => {
+  const [asked, left] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+  // It answers no message.
+  const server = createServer((request, response) => {
+    if (request.url !== '/mcp') return response.writeHead(404).end()
+    response.once('close', left.resolve)
+    asked.resolve()
+    return response
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  const connection = { url, token, profile: undefined, notice: () => {} }
+  const input = new PassThrough()
+  const ended = relay(connection, { input, output: new PassThrough().resume(), say: () => {} })
+  const say = (message: object) => input.write(`${JSON.stringify(message)}\n`)
+  say(initialize)
+  await asked.promise
+  say({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: initialize.id } })
+  await left.promise
+  input.end()
+  await ended
+  server.close()
 })
 
 describe('the history', () => {
