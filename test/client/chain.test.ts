@@ -390,6 +390,22 @@ describe('a client that remembers', () => {
     await expect(waking.profile()).rejects.toThrow(HistoryChanged)
   })
 
+  test('is asked again after a first check that could not be made', async () => {
+    const { token, home } = clients
+    const { head } = await home.check()
+    const Home = home.constructor as typeof import('agent-home-client').AgentHome
+    let asked = 0
+    const fetching: typeof fetch = async (...args) => {
+      if (asked++ > 0) return fetch(...args)
+      throw new TypeError('fetch failed')
+    }
+    const heads = remembering(head)
+    const own = { url: opened.url, token, heads, fetch: fetching, retries: 0 }
+    const waking = new Home(own)
+    await expect(waking.profile()).rejects.toMatchObject({ code: 'no_answer' })
+    expect((await waking.profile()).profile.status).toBe('active')
+  })
+
   test('a key with a prefix checks nothing', async () => {
     const { operator } = clients
     const { token } = await operator.createKey({ name: 'p', access: 'read', prefix: 'a' })

@@ -26,7 +26,9 @@ describe('a call', () => {
   test('that is aborted before, while it is asked, or while it waits, rejects with the reason', async () => {
     const { home, token } = await opened.born()
     const reason = new Error('the user left')
-    expect(await caught(home.read('plan', { signal: AbortSignal.abort(reason) }))).toBe(reason)
+    const signal = AbortSignal.abort(reason)
+    expect(await caught(home.read('plan', { signal }))).toBe(reason)
+    expect(await caught(AgentHome.preview({ url: opened.url, signal }))).toBe(reason)
 
     const silence = await openSilence()
     const asking = new AbortController()

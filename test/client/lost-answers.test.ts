@@ -209,8 +209,26 @@ describe('an answer that is lost', () => {
     expect((await operator.keys()).map(({ name }) => name)).toEqual(['one'])
   })
 
+  test('an import is not made twice', async () => {
+    const { operator, other } = await born()
+    await other.write('plan', 'A', { expectedVersion: 0 })
+    const file = await new Response(await other.export()).text()
+    way.loseAnswers(1)
+    const error = await caught(operator.import(file, { onConflict: 'replace' }))
+    expect(error).toBeInstanceOf(OutcomeUnknown)
+    expect(await other.read('plan')).toMatchObject({ text: 'A', version: 2 })
+    way.loseAnswers(1)
+    const tried = await operator.import(file, { onConflict: 'replace', dryRun: true })
+    expect(tried).toMatchObject({ imported: 1 })
+  })
+
   test('a batch that cannot be repeated is not', async () => {
     const { home, other } = await born()
+    await other.write('list', 'a', { expectedVersion: 0 })
+    way.loseAnswers(1)
+    const edit = { edit: { key: 'list', old: 'a', new: 'ab' } }
+    expect(await caught(home.batch([edit]))).toBeInstanceOf(OutcomeUnknown)
+    expect(await other.read('list')).toMatchObject({ text: 'ab', version: 2 })
     way.loseAnswers(1)
     const error = await caught(home.batch([{ append: { key: 'log', text: 'A' } }]))
     expect(error).toBeInstanceOf(OutcomeUnknown)
@@ -267,4 +285,18 @@ describe('an answer that is lost', () => {
     expect((await home.append('log', 'A')).text).toBe('A')
     await reopened?.close()
   })
+
+  test.each(['ENOTFOUND', 'EAI_AGAIN', 'UND_ERR_CONNECT_TIMEOUT'])(
+    'nor where no way leads there (%s)',
+    async (code) => {
+      const { token } = await opened.born()
+      let asked = 0
+      const fetching: typeof fetch = (...args) => {
+        if (asked++ > 0) return fetch(...args)
+        throw new TypeError('fetch failed', { cause: Object.assign(new Error(code), { code }) })
+      }
+      const home = new AgentHome({ url: opened.url, token, fetch: fetching })
+      expect((await home.append('log', 'A')).text).toBe('A')
+    },
+  )
 })

@@ -56,7 +56,10 @@ describe('the client', () => {
     const { home } = await opened.born()
     await home.write('plan', 'A', { expectedVersion: 0 })
     await home.delete('plan', { expectedVersion: 1 })
-    const [gone] = await all(home.deleted())
+    await home.write('a', 'A', { expectedVersion: 0 })
+    await home.delete('a', { expectedVersion: 1 })
+    const [gone, ...others] = await all(home.deleted({ after: 'b' }))
+    expect(others).toEqual([])
     expect(gone).toMatchObject({ key: 'plan', version: 2, lastVersion: 1, by: { as: 'agent' } })
     await home.restore('plan', gone?.lastVersion ?? 0, { expectedVersion: 0 })
     expect(await all(home.deleted({ prefix: 'p' }))).toEqual([])
@@ -154,7 +157,7 @@ describe('the client', () => {
   })
 
   test('vectors of several requests are counted together, in as few as they take', async () => {
-    const { home } = await opened.born()
+    const { home, operator } = await opened.born()
     const keys = Array.from({ length: 201 }, (_, n) => `v${String(n).padStart(3, '0')}`)
     for (let at = 0; at < keys.length; at += 100) {
       const some = keys.slice(at, at + 100)
@@ -163,11 +166,16 @@ describe('the client', () => {
     // 91 of them have two megabytes as they are sent.
     const vector = Array.from({ length: 4_096 }, (_, n) => n + 1)
     const outdated = ['v000', 'v100', 'v200']
+    const guarded = ['v001', 'v199']
+    for (const key of guarded) await operator.protect(key)
     const vectors = keys.map((key) => ({ key, version: outdated.includes(key) ? 2 : 1, vector }))
     let asked = 0
     const answer = await home.storeVectors('m', vectors, { response: () => asked++ })
-    expect([asked, answer.stored]).toEqual([3, 198])
+    expect([asked, answer.stored, answer.protected]).toEqual([3, 196, guarded])
     expect(answer.stale).toEqual(outdated.map((key) => ({ key, currentVersion: 1 })))
+    const meaning = { model: 'm', vector }
+    const found = await all(home.search('', { meaning, prefix: 'v00' }))
+    expect(found.map(({ key }) => key).toSorted()).toEqual(keys.slice(2, 10))
   })
 
   test('a rename takes the memory along', async () => {

@@ -116,6 +116,29 @@ describe('a refusal', () => {
     })
   })
 
+  test('names the first operations for which a batch was refused, and counts the others', async () => {
+    const conflicts = Array.from({ length: 5 }, (_, operation) => ({
+      ...{ operation, code: 'key_taken', detail: `Detail ${operation}.` },
+    }))
+    scripted.answer({ status: 409, body: { ...problemOf(409, 'batch_conflict'), conflicts } })
+    expect(await caught(home.batch([]))).toMatchObject({
+      conflicts,
+      message: expect.stringMatching(
+        / Operation 0: key_taken\. Detail 0\. .* Detail 2\. And 2 more\. \(/,
+      ),
+    })
+  })
+
+  test('of a birth is waited out for no longer than it is told', async () => {
+    const { own } = await openOne()
+    own.answer(busy(429, 'rate_limited'))
+    const asked = { name: 'A', purpose: 'B', symbol: 'zerno', operatorConsent: true } as const
+    const refused = AgentHome.birth({ url: own.url, maxWait: 0, ...asked })
+    expect(await caught(refused)).toMatchObject({ code: 'rate_limited', retryAfter: 1 })
+    expect(own.asked).toHaveLength(1)
+    await own.close()
+  })
+
   test('tells each wait before it begins, and why', async () => {
     const { own } = await openOne()
     const told: unknown[] = []
@@ -207,6 +230,17 @@ describe('a refusal', () => {
     }
   })
 
+  test('in JSON that is none of a home says so, and a date names no seconds', async () => {
+    scripted.answer({ status: 500, body: { code: 'oops', message: 'Nobody is here.' } })
+    expect(await caught(home.read('plan'))).toMatchObject({ code: 'http_500', status: 500 })
+    const headers = { 'retry-after': 'Sat, 21 Nov 2026 10:06:00 GMT' }
+    scripted.answer({ status: 503, headers, body: problemOf(503, 'overloaded') })
+    expect(await caught(home.read('plan'))).toMatchObject({
+      ...{ code: 'overloaded', retryAfter: undefined },
+    })
+    expect(scripted.asked).toHaveLength(1)
+  })
+
   test('a redirect is not followed: the token goes to nobody else', async () => {
     const elsewhere = await openScripted()
     elsewhere.answer(found)
@@ -229,10 +263,11 @@ describe('a refusal', () => {
   })
 
   test('no error shows the token, nor what a broken answer held', async () => {
-    const echo = problemOf(403, 'insufficient_scope', `Bearer ${TOKEN} may not do this.`)
+    const said = `Bearer ${TOKEN} may not do this: ${TOKEN} reads.`
+    const echo = problemOf(403, 'insufficient_scope', said)
     scripted.answer({ status: 403, body: echo })
     const refused = await caught(home.read('plan'))
-    expect(refused).toMatchObject({ detail: 'Bearer … may not do this.' })
+    expect(refused).toMatchObject({ detail: 'Bearer … may not do this: … reads.' })
     const once = new AgentHome({ url: scripted.url, token: TOKEN, retries: 0 })
     scripted.answer({ status: 200, body: `{"token": ${TOKEN}}` })
     const broken = await caught(once.rotate())

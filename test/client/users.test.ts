@@ -57,8 +57,12 @@ describe('a home for each user', () => {
   })
 
   test('needs a secret that is one, and a user', async () => {
-    const short = AgentHome.homeOf({ ...options, user: 'ann', secret: 'short' })
-    await expect(short).rejects.toThrow(new TypeError('secret must have at least 32 characters'))
+    for (const secret of ['short', 's'.repeat(31)]) {
+      const short = AgentHome.homeOf({ ...options, user: 'ann', secret })
+      await expect(short).rejects.toThrow(new TypeError('secret must have at least 32 characters'))
+    }
+    const enough = { ...options, user: 'ann', secret: 's'.repeat(32) }
+    expect((await AgentHome.homeOf(enough)).agentId).toMatch(/^[0-9a-f-]{36}$/)
     await expect(AgentHome.homeOf({ ...options, user: '' })).rejects.toThrow(TypeError)
   })
 

@@ -144,3 +144,39 @@ test('what is made of a client for another thread has no methods and no token', 
   expect(Reflect.get(Object(cloned), 'read')).toBeUndefined()
   expect(JSON.stringify([cloned, home])).not.toContain(token)
 })
+
+test('each call has its own time, and a watch that is cut off goes on at once', async () => {
+  const { code, output, stdout } = await run(
+    `import { AgentHome } from 'agent-home-client'
+const { setTimeout } = globalThis
+const times: number[] = []
+globalThis.setTimeout = ((work, ms, ...rest) => {
+  times.push(ms)
+  return setTimeout(work, ms, ...rest)
+}) as typeof setTimeout
+Math.random = () => 0.1
+const body = 'id: 1\\ndata: {"id":1,"type":"write"}\\n\\n'
+const fetch = async (url) => url.endsWith('/stream') ? new Response(body) : Response.json({})
+const home = new AgentHome({ url: 'http://home.example', token: 'any', fetch })
+const timesOf = (work) => work.then(() => console.log(JSON.stringify(times.splice(0))))
+await timesOf(home.profile())
+await timesOf(home.import('{}'))
+await timesOf(home.rollBack({ to: 1 }))
+await timesOf(home.export().then((stream) => new Response(stream).text()))
+const events = home.watch()[Symbol.asyncIterator]()
+for (let n = 0; n < 3; n++) await timesOf(events.next())
+`,
+    {},
+  )
+  expect(code, output).toBe(0)
+  const often = [15_000, 45_000]
+  expect(
+    stdout
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line)),
+  ).toEqual([
+    ...[[15_000], [3_600_000], [3_600_000], [15_000, 30_000, 30_000]],
+    ...[often, [45_000, 25, ...often], [45_000, 25, ...often]],
+  ])
+})
