@@ -178,6 +178,7 @@ describe('the memory tools', () => {
       tools.read_memory.execute?.({ key: 'plan' }, options),
       tools.write_memory.execute?.({ key: 'plan', text: 'A', expectedVersion: 0 }, options),
       tools.append_memory.execute?.({ key: 'plan', text: 'A' }, options),
+      tools.edit_memory.execute?.({ key: 'plan', old: 'A', new: 'B' }, options),
       tools.list_memories.execute?.({}, options),
       tools.search_memories.execute?.({ q: 'A' }, options),
       tools.delete_memory.execute?.({ key: 'plan', expectedVersion: 1 }, options),

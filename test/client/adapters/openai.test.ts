@@ -216,13 +216,16 @@ describe('a session of the OpenAI Agents SDK', () => {
   })
 
   test('bytes come back as bytes', async () => {
-    const { session } = await begin()
+    const { home, session } = await begin()
     const image = Buffer.from([0, 255, 7])
     const item = { ...user('look'), providerData: { image, count: 7n } }
     await session.addItems([item])
     const [found] = await session.getItems()
     expect(found?.providerData?.count).toBe('7')
     expect(found?.providerData?.image).toEqual(new Uint8Array(image))
+    // What earlier versions kept, later ones read.
+    const kept = await home.read('session.chat.000001')
+    expect(kept?.text).toContain('"image":{"agent-home:bytes":"AP8H"}')
   })
 
   test('an answer that was lost adds nothing twice', async () => {
@@ -240,6 +243,21 @@ describe('a session of the OpenAI Agents SDK', () => {
     }
     await add([user('2')])
     expect(await session.getItems()).toEqual([user('1'), user('2')])
+  })
+
+  test('a session whose clearing was not answered is empty', async () => {
+    const { token } = await opened.born()
+    const home = new AgentHome({ url: lossy.url, token })
+    const session = new AgentHomeSession({ home, sessionId: 'lost' })
+    await session.addItems([user('1'), user('2')])
+    const batch = home.batch.bind(home)
+    home.batch = (...args) => {
+      home.batch = batch
+      lossy.loseAnswers(1)
+      return batch(...args)
+    }
+    await session.clearSession()
+    expect(await session.getItems()).toEqual([])
   })
 
   test('any id is a session of its own, and is said in the home', async () => {
