@@ -289,6 +289,16 @@ describe('a file that a program changes meanwhile', () => {
     expect(filesIn(created.directory)).toEqual({ a: 'old', b: 'of a program' })
   })
 
+  test('twice between two steps of ours: both of its texts are there', () => {
+    const { directory, folder, file } = fresh('old')
+    meanwhile('renameSync', () => {
+      writeFileSync(file, 'of a program')
+      meanwhile('linkSync', () => writeFileSync(file, 'and another'))
+    })
+    expect(folder.remove(at, 'old')).toBe('raced')
+    expect(filesIn(directory)).toEqual({ a: 'and another', 'a.late.theirs': 'of a program' })
+  })
+
   test('is not created over where the system has no links', () => {
     const { directory, folder } = fresh('old')
     meanwhile('linkSync', () => {

@@ -15,6 +15,7 @@ import fs, {
 } from 'node:fs'
 import { syncBuiltinESMExports } from 'node:module'
 import { join } from 'node:path'
+import { setImmediate } from 'node:timers/promises'
 import { AgentHome } from 'agent-home-client'
 import { memoryHandlers } from 'agent-home-client/anthropic'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
@@ -795,6 +796,28 @@ test('on a terminal it says how far it is, and takes that away again', async () 
   const { stderr } = await speak(words, undefined, terminalOf({ isWatched: true }))
   expect(stderr).toContain('\r  100 of 101')
   expect(stderr.split('\r\u001b[K').at(-1)).toBe('')
+})
+
+test('a signal ends a watch once what is under way is done, without a word', async () => {
+  const { directory, token, put } = await synced(opened)
+  put('a', 'a')
+  const isSent = Promise.withResolvers<void>()
+  const forgotten: boolean[] = []
+  const stopping = Promise.withResolvers<() => unknown>()
+  const said = terminalOf({
+    say: () => isSent.resolve(),
+    whenStopped(undo) {
+      stopping.resolve(undo)
+      return () => void forgotten.push(true)
+    },
+  })
+  const words = ['sync', directory, '--watch', '--url', opened.url, '--token', token]
+  const spoken = speak(words, undefined, said)
+  await isSent.promise
+  const stopped = Promise.resolve((await stopping.promise)()).then(() => true)
+  expect(await spoken).toEqual({ code: 0, stdout: '', stderr: '' })
+  expect(await Promise.race([stopped, setImmediate(false)])).toBe(true)
+  expect(forgotten).toEqual([true])
 })
 
 test('what a killed sync left unfinished is removed by the next', async () => {
