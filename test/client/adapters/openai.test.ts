@@ -157,6 +157,27 @@ describe('a session of the OpenAI Agents SDK', () => {
     expect(await session.getItems()).toEqual([user('1')])
   })
 
+  test.each([
+    ['short', '1'],
+    ['in several memories', 'x'.repeat(40_000)],
+  ])('the last item (%s), which somebody else takes away first, is none', async (_, text) => {
+    const { token, home } = await opened.born()
+    const other = new AgentHomeSession({ home, sessionId: 'chat' })
+    let isFirst = true
+    const late: typeof fetch = async (...asked) => {
+      if (isFirst && asked[1]?.method !== 'GET') {
+        isFirst = false
+        expect(await other.popItem()).toEqual(user(text))
+      }
+      return fetch(...asked)
+    }
+    await other.addItems([user(text)])
+    const far = new AgentHome({ url: opened.url, token, fetch: late })
+    const session = new AgentHomeSession({ home: far, sessionId: 'chat' })
+    expect(await session.popItem()).toBeUndefined()
+    expect(isFirst).toBe(false)
+  })
+
   test('an item longer than a memory is spread, and taken away whole', async () => {
     const { home, session } = await begin()
     const long = user('є"\\\n'.repeat(20_000))

@@ -1,6 +1,6 @@
 /** Changes that are prepared by reading, and begun again when somebody else was quicker. */
 import { backoff, wait } from '../deadline.ts'
-import { BatchConflict, OutcomeUnknown, VersionConflict } from '../errors.ts'
+import { BatchConflict, HomeError, OutcomeUnknown } from '../errors.ts'
 
 const MOST_TRIES = 200
 
@@ -12,9 +12,12 @@ const BACKOFF = { first: 10, most: 1_000 }
 /** A memory changed, came or went since it was read. Anything else would be refused again. */
 const ELSEWHERE = /^(version_conflict|memory_not_found)$/
 
+const isElsewhere = ({ code }: { readonly code: string }): boolean => ELSEWHERE.test(code)
+
 const wasOvertaken = (error: unknown): boolean =>
-  error instanceof VersionConflict ||
-  (error instanceof BatchConflict && error.conflicts.every(({ code }) => ELSEWHERE.test(code)))
+  error instanceof BatchConflict
+    ? error.conflicts.every(isElsewhere)
+    : error instanceof HomeError && isElsewhere(error)
 
 /**
  * Tries until nobody was quicker. Throws OutcomeUnknown, unless told to try again a few times: then `isUnsure`
