@@ -573,12 +573,16 @@ describe('what stops it', () => {
     expect((await sync('--prefix', 'p'.repeat(90))).code).toBe(0)
   })
 
-  test('a link in the place of what is ours, in a sentence', async () => {
-    const { sync, put, directory } = await synced(opened)
-    put('a', 'a')
-    symlinkSync(freshFolder(), join(directory, '.agent-home'))
+  test.each([
+    ['a link', (own: string) => symlinkSync(freshFolder(), own)],
+    ['a link to nothing', (own: string) => symlinkSync('nothing', own)],
+    ['a file', (own: string) => writeFileSync(own, 'a file')],
+  ])('%s in the place of what is ours, in a sentence', async (_, place) => {
+    const { sync, directory } = await synced(opened)
+    const own = join(directory, '.agent-home')
+    place(own)
     const { code, stderr } = await sync()
-    expect([code, stderr]).toEqual([1, `${directory}/.agent-home is not a directory.\n`])
+    expect([code, stderr]).toEqual([1, `${own} is not a directory.\n`])
   })
 
   test('a paused agent, with the code of a refusal', async () => {

@@ -46,7 +46,7 @@ test.concurrent('a token is checked, says who it is, and is kept for its owner a
 })
 
 test.concurrent('an address is the same with a slash at its end, and the operator’s token stays', async () => {
-  const { directory, run, login, saved } = person()
+  const { directory, file, run, login, saved } = person()
   const { token, operator_token } = await birth(server.url)
   await login(operator_token)
   const own = { url: server.url, operator_token }
@@ -54,6 +54,11 @@ test.concurrent('an address is the same with a slash at its end, and the operato
   writeFileSync(join(directory, 'token'), token)
   const { code } = await run('login', `${server.url}/`, '--token-file', 'token')
   expect([code, saved()]).toEqual([0, { default: { ...own, token } }])
+  // As a birth saves it that was given one.
+  const born = { ...own, url: `${server.url}/`, token }
+  writeFileSync(file, JSON.stringify({ profiles: { default: born } }))
+  expect((await login(token)).code).toBe(0)
+  expect(saved()).toEqual({ default: { ...own, token } })
 })
 
 test.concurrent('a home that is away hides no other profile', async () => {

@@ -52,12 +52,14 @@ async function whoIn({ url, token }: Profile): Promise<Who | { readonly problem:
   }
 }
 
+const withoutSlash = (address: string): string => address.replace(/\/+$/, '')
+
 /** A profile of somebody else is not replaced: its tokens may be nowhere else. */
 async function refuseOther(name: string, url: string, { agentId }: Who): Promise<void> {
   const found = profileOf(name)
   if (!found) return
   const who = await whoIn(found)
-  if (found.url === url && 'agentId' in who && who.agentId === agentId) return
+  if (withoutSlash(found.url) === url && 'agentId' in who && who.agentId === agentId) return
   throw usage(
     `The profile ${name} already exists, and may belong to another agent. Use --profile with another name, or remove it: agent-home profiles remove ${name}.`,
   )
@@ -72,7 +74,7 @@ function merged(found: Profile | undefined, url: string, token: string): Profile
 
 export async function loginCommand(given: Given, terminal: Terminal): Promise<Report> {
   const [address = ''] = given.args
-  const url = address.replace(/\/+$/, '')
+  const url = withoutSlash(address)
   const name = given.options.profile ?? DEFAULT_PROFILE
   const token = await tokenGiven(given, terminal)
   const who = await refusing(whoIs(homeAt({ url, token, notice: given.notice })))

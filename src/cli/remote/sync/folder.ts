@@ -112,9 +112,10 @@ export class Folder {
     this.#own = join(root, OWN)
     this.#held = join(this.#own, 'held')
     makeDirectories(root)
-    makeDirectories(this.#own, 0o700)
-    this.#opened = lstatSync(this.#own, { bigint: true })
-    if (!lstatSync(this.#own).isDirectory()) throw new Unfit(`${this.#own} is not a directory.`)
+    if (!statsOf(this.#own)) makeDirectories(this.#own, 0o700)
+    const opened = lstatSync(this.#own, { bigint: true })
+    if (!opened.isDirectory()) throw new Unfit(`${this.#own} is not a directory.`)
+    this.#opened = opened
     makeDirectories(this.#held, 0o700)
     this.folding = probe(this.#own)
   }
