@@ -10,6 +10,7 @@ import { AgentHome, type AgentHomeOptions } from 'agent-home-client'
 import * as adapter from 'agent-home-client/langgraph'
 import { AgentHomeSaver } from 'agent-home-client/langgraph'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { placed } from '../../../clients/typescript/src/langgraph/values.ts'
 import { timesPromised } from '../../effort.ts'
 import { run, saysIn } from '../examples.ts'
 import { openLossyWay } from '../lossy.ts'
@@ -230,7 +231,9 @@ describe('a graph of LangGraph', () => {
     const { home } = await begin()
     const saver = new AgentHomeSaver({ home })
     const checkpoint = { ...emptyCheckpoint(), id: 'wide' }
-    const config = await saver.put(thread('wide'), checkpoint, METADATA, {})
+    const beside = { ...emptyCheckpoint(), id: 'wid' }
+    const other = await saver.put(thread('wide'), beside, METADATA, {})
+    const config = await saver.put(other, checkpoint, METADATA, {})
     const tasks = Array.from({ length: 40 }, (_, at) => `task-${String(at).padStart(2, '0')}`)
     await Promise.all(
       tasks.map((task) => saver.putWrites(config, [['messages', task.repeat(200)]], task)),
@@ -238,6 +241,38 @@ describe('a graph of LangGraph', () => {
     await saver.putWrites(config, [['messages', 'once more']], 'task-00')
     const tuple = await saver.getTuple(config)
     expect(tuple?.pendingWrites).toEqual(tasks.map((task) => [task, 'messages', task.repeat(200)]))
+    expect((await saver.getTuple(other))?.pendingWrites).toEqual([])
+  })
+
+  test('what tasks wrote before a checkpoint that fills its memory is kept beside it', async () => {
+    const { home } = await begin()
+    const saver = new AgentHomeSaver({ home })
+    const config = { configurable: { thread_id: 'full', checkpoint_id: 'full' } }
+    const tasks = ['a', 'b', 'c']
+    for (const task of tasks) {
+      await saver.putWrites(config, [['said', task.repeat(3_000)]], task)
+    }
+    const [channel_values, versions] = [{ said: 'x'.repeat(11_000) }, { said: 1 }]
+    const full = { channel_values, channel_versions: versions }
+    const checkpoint = { ...emptyCheckpoint(), id: 'full', ...full }
+    await saver.put(thread('full'), checkpoint, METADATA, versions)
+    const tuple = await saver.getTuple(config)
+    expect(tuple?.checkpoint).toMatchObject(full)
+    expect(tuple?.pendingWrites?.map(([task]) => task)).toEqual(tasks)
+  })
+
+  test('values that lie in more checkpoints than its metadata have room for are kept anew', () => {
+    const shared = (count: number) => {
+      const channels = Array.from({ length: count }, (_, at) => [`c${at}`, at + 1] as const)
+      const versions = Object.fromEntries(channels)
+      const values = Object.fromEntries(channels.map(([name]) => [name, { type: 'json', json: 1 }]))
+      const holders = Object.fromEntries(channels.map(([name, at]) => [name, `step-${at}`]))
+      const parent = { id: 'parent', versions, own: new Set<string>(), holders }
+      return { values, holders, placed: placed(versions, values, {}, parent) }
+    }
+    const [few, many] = [shared(50), shared(51)]
+    expect(few.placed).toEqual({ own: {}, holders: few.holders })
+    expect(many.placed).toEqual({ own: many.values, holders: {} })
   })
 
   test('a checkpoint is what it was when it was put, whatever becomes of its objects', async () => {

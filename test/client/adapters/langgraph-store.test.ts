@@ -9,7 +9,7 @@ import {
   type SearchItem,
   type SearchOperation,
 } from '@langchain/langgraph-checkpoint'
-import { HomeError } from 'agent-home-client'
+import { AgentHome, HomeError, OutcomeUnknown } from 'agent-home-client'
 import { AgentHomeStore } from 'agent-home-client/langgraph'
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -377,5 +377,21 @@ describe('the store of LangGraph', () => {
     expect((await all(home.list())).map(({ key }) => key)).toEqual(['store.a.k'])
     expect((await store.get(['a'], 'k'))?.value).toEqual({ n: 1 })
     await small.close()
+  })
+
+  test('a long value whose answers are lost is whole all the same', async () => {
+    const { token, home } = await opened.born()
+    const losing: typeof fetch = async (...asked) => {
+      const answer = await fetch(...asked)
+      // Of what shows the item, not of its pieces.
+      if (String(asked[1]?.body).includes('"namespace"')) throw new TypeError('terminated')
+      return answer
+    }
+    const far = new AgentHome({ url: opened.url, token, fetch: losing, retries: 0 })
+    const value = { text: 'ї'.repeat(510_000) }
+    const lost = await caught(new AgentHomeStore({ home: far }).put(['a'], 'k', value))
+    expect(lost).toBeInstanceOf(OutcomeUnknown)
+    const found = await new AgentHomeStore({ home }).get(['a'], 'k')
+    expect(isDeepStrictEqual(found?.value, value)).toBe(true)
   })
 })
