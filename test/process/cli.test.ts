@@ -5,7 +5,7 @@ import { type AddressInfo, createServer } from 'node:net'
 import { delimiter, join } from 'node:path'
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
 import { commands } from '../../src/cli/commands.ts'
-import { speak } from '../cli/spoken.ts'
+import { speak, terminalOf } from '../cli/spoken.ts'
 import { type Step, section, stepsOf } from '../readme.ts'
 import { birth, type Tokens } from './calls.ts'
 import { cleanUp, freshDirectory, type Launch, launch, root, serve } from './program.ts'
@@ -99,6 +99,11 @@ describe.concurrent('codes', () => {
     expect(await code('write', 'no key', 'x')).toBe(2)
     expect(await code('write', 'plan', 'x', '--metadata', '[]')).toBe(2)
     expect(await code('write', 'plan', 'x', '--expect', 'one')).toBe(2)
+    expect(await code('write', 'plan', 'x'.repeat(16_385), '--expect', '1')).toBe(2)
+    const changes = ['append plan x', 'edit plan one two', 'rename plan other']
+    for (const words of [...changes, 'restore plan 1', 'delete plan']) {
+      expect([words, await code(...words.split(' '), '--expect', '7')]).toEqual([words, 3])
+    }
     const none = await say('write', 'nothing', 'x', '--expect', '1')
     expect([none.code, none.stderr.includes('It is at version')]).toEqual([3, false])
     expect(await code('read', 'nothing')).toBe(4)
@@ -108,7 +113,7 @@ describe.concurrent('codes', () => {
     expect(await code('read', 'plan', '--token', 'aha_guess')).toBe(5)
     const { stdout, output } = await run('write', 'plan', 'two', '--json')
     expect(stdout).toBe('')
-    expect(JSON.parse(output)).toMatchObject({ exit: 3 })
+    expect(JSON.parse(output)).toMatchObject({ exit: 3, currentVersion: 1 })
   })
 
   test('nobody answers: it says where, and that it may go well later', async () => {
@@ -143,11 +148,64 @@ test.concurrent('texts go in and out byte for byte, by argument, by file and by 
   expect(JSON.parse((await say('read', 'plan', '--json')).stdout).memory).toMatchObject({
     ...{ text: 'mine', metadata: { run: 12 }, version: 2 },
   })
+  await say('write', 'plan', 'theirs', '--overwrite', '--metadata', '{"run":13}')
+  expect(JSON.parse((await say('read', 'plan', '--json')).stdout).memory).toMatchObject({
+    ...{ text: 'theirs', metadata: { run: 13 }, version: 3 },
+  })
   writeFileSync(join(directory, 'text'), Buffer.from([0xff, 0xfe]))
   const file = join(directory, 'text')
   expect(await say('write', 'bytes', '--file', file)).toMatchObject({
     ...{ code: 2, stderr: `${file} is not UTF-8.\n` },
   })
+})
+
+test.concurrent('on a screen it is said which version a text is, and in a pipe nothing', async () => {
+  const { say, born } = await open()
+  await say('write', 'plan', 'one')
+  expect(await say('read', 'plan')).toEqual({ code: 0, stdout: 'one', stderr: '' })
+  const words = ['read', 'plan', '--url', url, '--token', born.token]
+  expect(await speak(words, undefined, terminalOf({ isShown: true }))).toEqual({
+    ...{ code: 0, stdout: 'one\n', stderr: expect.stringMatching(/^plan, version 1, \S+Z\n$/) },
+  })
+})
+
+test.concurrent('what is asked for is narrowed by each of its options', async () => {
+  const { say, born } = await open()
+  for (const key of ['plan', 'other']) {
+    await say('write', key, 'one')
+    await say('delete', key)
+  }
+  const told = async (...words: string[]) => JSON.parse((await say(...words, '--json')).stdout)
+  const keysOf = (of: { key: string }[]) => of.map(({ key }) => key)
+  expect(keysOf((await told('list', '--deleted')).memories)).toEqual(['other', 'plan'])
+  expect(keysOf((await told('list', '--deleted', '--prefix', 'p')).memories)).toEqual(['plan'])
+  const deletes = await told('events', '--type', 'delete', '--oldest')
+  expect(keysOf(deletes.events)).toEqual(['plan', 'other'])
+  expect((await told('events', '--since', '2999-01-01T00:00:00Z')).events).toEqual([])
+  expect((await told('events', '--by', 'operator')).events).toEqual([])
+  await say('write', 'new', 'one')
+  const back = ['rollback', '4', '--dry-run', '--token', born.operator_token]
+  expect(await told(...back)).toMatchObject({ deleted: 1 })
+  expect(await told(...back, '--by', 'operator')).toMatchObject({ deleted: 0 })
+})
+
+test.concurrent('a context has as many bytes as it is given', async () => {
+  const { say } = await open()
+  for (const key of ['a', 'b']) {
+    await say('write', key, 'word '.repeat(300), '--metadata', '{"pinned":true}')
+  }
+  const pinned = async (...words: string[]): Promise<unknown[]> =>
+    JSON.parse((await say('context', '--json', ...words)).stdout).pinned
+  expect(await pinned()).toHaveLength(1)
+  expect(await pinned('--bytes', '8000')).toHaveLength(2)
+})
+
+test.concurrent('a key only reads unless told, and ends when it is said', async () => {
+  const { say, born } = await open()
+  const expiresAt = '2999-01-31T12:00:00.000Z'
+  const operator = ['--token', born.operator_token, '--json']
+  const made = await say('keys', 'create', 'one', '--expires', expiresAt, ...operator)
+  expect(JSON.parse(made.stdout).key).toMatchObject({ access: 'read', expiresAt })
 })
 
 test.concurrent('watch says what happens as it happens, and ends as a signal ends it', async () => {
@@ -174,6 +232,7 @@ test.concurrent('an export is whole or not there, and replaces nothing unasked',
   await say('write', 'plan', 'one')
   const { stdout } = await say('export')
   expect(JSON.parse(stdout)).toMatchObject({ format: 'service-home-v1', memoryCount: 1 })
+  expect(JSON.parse((await say('export', '-')).stdout)).toMatchObject({ memoryCount: 1 })
   const file = join(directory, 'home.json')
   expect((await say('export', file, '--token', 'aha_guess')).code).toBe(5)
   expect(readdirSync(directory)).not.toContain('home.json')
@@ -224,6 +283,26 @@ test.concurrent('an import that finds memories of its keys names them, and chang
   expect((await say('read', 'deleted')).code).toBe(0)
 })
 
+test.concurrent('an import comes through a pipe, too', async () => {
+  const { say, born } = await open()
+  await say('write', 'plan', 'one')
+  const { stdout } = await say('export')
+  const words = ['--on-conflict', 'skip', '--url', url, '--token', born.operator_token]
+  for (const named of [[], ['-']]) {
+    const told = await speak(['import', ...named, ...words], undefined, terminalOf({}, stdout))
+    expect(told.stdout).toBe('0 imported, 1 skipped; there already: plan.\n')
+  }
+})
+
+test.concurrent('a password has no line end, of whichever system', async () => {
+  const words = ['birth', '--name', 'A', '--purpose', 'P', '--symbol', 'zerno']
+  const more = ['--operator-consent', '--email', 'lines@example.org', '--url', url]
+  for (const end of ['\r\n', '\n', '']) {
+    const typed = terminalOf({}, `correct horse battery${end}`)
+    expect((await speak([...words, ...more], undefined, typed)).code).toBe(0)
+  }
+})
+
 test.concurrent('a birth without consent is refused, with what to do', async () => {
   const flags = ['--name', 'A', '--purpose', 'P', '--symbol', 'zerno']
   const refused = await speak(['birth', ...flags, '--url', url])
@@ -252,6 +331,25 @@ describe('a profile', () => {
     const again = await run('birth', ...flags, '--url', url, '--save', 'atlas')
     expect(again).toMatchObject({ code: 2, stdout: '' })
     expect((await run('pause', '--profile', 'atlas')).code).toBe(0)
+  })
+
+  test('is the one that the environment names, and has the token that a command needs', async () => {
+    const { run } = await withProfile()
+    const file = join(freshDirectory(), 'home.json')
+    vi.stubEnv('AGENT_HOME_PROFILE', 'atlas')
+    expect((await run('write', 'plan', 'one')).code).toBe(0)
+    expect((await run('export', file)).code).toBe(0)
+    expect((await run('import', file, '--on-conflict', 'skip')).code).toBe(0)
+  })
+
+  test('stays as it is when another token is given', async () => {
+    const { run, file } = await withProfile()
+    const before = readFileSync(file, 'utf8')
+    const { operator_token } = await birth(url)
+    const words = ['--profile', 'atlas', '--token', operator_token]
+    const rotated = await run('rotate', '--yes', ...words)
+    expect([rotated.code, readFileSync(file, 'utf8')]).toEqual([0, before])
+    expect(rotated.stderr).toContain('It is shown only once: keep it.')
   })
 
   test('that others may read is refused, with what to do', async () => {
