@@ -187,6 +187,7 @@ def test_lists_are_filtered(where: Where, born: BirthResult) -> None:
             counting(saver).invoke({"said": ["ask"], "big": "", "n": 0}, thread)
         assert len(list(saver.list(None))) == 6
         (first, *_) = saver.list(thread, limit=1)
+        assert list(saver.list(thread, limit=0)) == []
         older = list(saver.list(thread, before=first.config))
         assert len(older) == 2
         assert [each.metadata["step"] for each in saver.list(thread, filter={"step": 0})] == [0]
@@ -355,3 +356,29 @@ def test_of_a_line_that_the_home_refuses_no_piece_stays(where: Where, born: Birt
             store.put(("a",), "k", {"text": "ї" * 1_000_000})
         where.meet()
         assert home.profile().memory_count == 1
+
+
+def test_what_a_task_waits_for_last_is_what_it_waits_for(home: AgentHome) -> None:
+    saver = AgentHomeSaver(home)
+    written = put(saver, THREAD, checkpoint(1, {}, {}), {})
+    for asked in ("first", "second"):
+        saver.put_writes(written, [("__interrupt__", asked)], "task")
+    found = saver.get_tuple(written)
+    assert found is not None
+    assert found.pending_writes == [("task", "__interrupt__", "second")]
+
+
+def test_a_subgraph_of_one_run_gives_way_with_it_and_one_of_every_run_stays(
+    home: AgentHome,
+) -> None:
+    saver = AgentHomeSaver(home, keep=2)
+    names = THREAD["configurable"]
+    of_run: Any = {"configurable": {**names, "checkpoint_ns": "inner:task"}}
+    of_every: Any = {"configurable": {**names, "checkpoint_ns": "inner"}}
+    for config in (of_run, of_every):
+        put(saver, config, checkpoint(1, {}, {}), {})
+    config = THREAD
+    for at in range(2, 5):
+        config = put(saver, config, checkpoint(at, {}, {}), {})
+    assert saver.get_tuple(of_run) is None
+    assert saver.get_tuple(of_every) is not None

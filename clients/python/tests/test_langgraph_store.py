@@ -300,3 +300,41 @@ def test_its_keys_are_those_of_the_other_adapter(home: AgentHome) -> None:
         "store..d-EM8Lp3ik0ANZLq0Ci8Bg",
         "store.users.ann.likes",
     ]
+
+
+def test_pieces_that_the_home_keeps_hold_up_no_put(home: AgentHome, operator: AgentHome) -> None:
+    store = AgentHomeStore(home)
+    store.put(("a",), "k", {"text": "x" * 2_000_000})
+    operator.protect(next(each.key for each in operator.list() if ".." in each.key))
+    store.put(("a",), "k", {"n": 1})
+    item = store.get(("a",), "k")
+    assert item is not None
+    assert item.value == {"n": 1}
+
+
+def test_an_item_is_embedded_by_its_own_fields(home: AgentHome) -> None:
+    index: Any = {"dims": 3, "embed": embed, "fields": ["text"]}
+    ours, theirs = AgentHomeStore(home, index=index), InMemoryStore(index=index)
+    found = []
+    for store in (ours, theirs):
+        store.put(("docs",), "own", {"text": "ccc", "title": "aaaa"}, index=["title"])
+        store.put(("docs",), "other", {"text": "aab", "title": "c"})
+        found.append([each.key for each in store.search(("docs",), query="aaa")])
+    assert found[0] == found[1] == ["own", "other"]
+
+
+def test_namespaces_are_listed_page_by_page(home: AgentHome) -> None:
+    found = []
+    for store in (AgentHomeStore(home), InMemoryStore()):
+        for name in "abcd":
+            store.put((name,), "k", {})
+        found.append([store.list_namespaces(limit=2, offset=at) for at in (0, 1, 3, 4)])
+    assert found[0] == found[1]
+
+
+def test_a_question_may_be_longer_than_the_home_takes(home: AgentHome) -> None:
+    store = AgentHomeStore(home)
+    store.put(("notes",), "tea", {"text": "Ann likes green tea."})
+    for question in ("green tea? " * 100, "green\0tea"):
+        (found,) = store.search(("notes",), query=question)
+        assert found.score == 1

@@ -7,12 +7,20 @@ import random
 from collections.abc import Awaitable, Callable
 from typing import Any, cast
 
+import httpx
 import pytest
 from agents import Agent, Runner, SQLiteSession, function_tool, set_tracing_disabled
 from agents.memory import Session, SessionSettings
 from agents.testing import ScriptedModel, assistant_message, function_call
 
-from agent_home import AgentHome, AsyncAgentHome, BirthResult
+from agent_home import (
+    AgentHome,
+    AsyncAgentHome,
+    BatchConflict,
+    BirthResult,
+    OutcomeUnknown,
+    fitting,
+)
 from agent_home.openai import AgentHomeSession
 from where import Where, promised
 
@@ -255,3 +263,52 @@ def test_its_keys_are_those_of_the_other_adapter(
             ("session.xQjnXyTiXblN_1LJVkpRAg.000001", {"session_id": "x" * 61}),
         ]
     )
+
+
+def test_pieces_that_the_home_keeps_hold_up_no_pop(
+    where: Where, born: BirthResult, operator: AgentHome
+) -> None:
+    async def talk(home: AsyncAgentHome) -> None:
+        session = AgentHomeSession(home, "kept")
+        much = user("x" * 500_000)
+        await session.add_items([user("before"), much])
+        operator.protect(next(each.key for each in operator.list() if ".." in each.key))
+        assert await session.pop_item() == much
+        assert await session.get_items() == [user("before")]
+
+    on(where, born, talk)
+
+
+@pytest.mark.parametrize(
+    ("codes", "tries"),
+    [
+        # Answers that are lost one after the other.
+        ([], 5),
+        # What no other try would change.
+        (["version_conflict", "memory_protected"], 1),
+    ],
+)
+def test_what_is_of_no_use_is_not_tried_for_ever(
+    monkeypatch: pytest.MonkeyPatch, codes: list[str], tries: int
+) -> None:
+    monkeypatch.setattr(fitting, "backoff", lambda *_: 0.0)
+    asked: list[str] = []
+
+    def answer(request: httpx.Request) -> httpx.Response:
+        if request.method == "GET":
+            return httpx.Response(200, json={"memories": [], "next": None})
+        asked.append(request.url.path)
+        if not codes or len(asked) > 9:
+            raise httpx.ReadError("lost")
+        conflicts = [{"operation": at, "code": code, "detail": ""} for at, code in enumerate(codes)]
+        told = {"code": "batch_conflict", "detail": "Nothing was done.", "conflicts": conflicts}
+        return httpx.Response(409, json=told)
+
+    async def add() -> None:
+        url, transport = "http://127.0.0.1:1", httpx.MockTransport(answer)
+        async with AsyncAgentHome(url=url, token="aha_t", retries=0, transport=transport) as home:
+            with pytest.raises(BatchConflict if codes else OutcomeUnknown):
+                await AgentHomeSession(home, "any").add_items([user("A"), user("B")])
+
+    asyncio.run(add())
+    assert asked == ["/api/agents/me/batch"] * tries
