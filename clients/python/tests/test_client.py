@@ -40,6 +40,7 @@ from agent_home import (
     Read,
     TurnedBack,
     Write,
+    chain,
     verify_export,
 )
 from agent_home.calls import VERSION
@@ -85,6 +86,18 @@ def test_addresses_and_tokens_are_from_the_environment_unless_told(
     for token in (None, ""):
         with pytest.raises(ValueError, match="token is missing: pass it, or set AGENT_HOME_TOKEN"):
             AgentHome(url=where.url, token=token)
+
+
+@pytest.mark.parametrize(
+    ("given", "address"),
+    [
+        ("https://a.example/home/", "https://a.example/home"),
+        ("http://[::1]:8787", "http://[::1]:8787"),
+        ("https://a.example?x=1#y", "https://a.example"),
+    ],
+)
+def test_an_address_is_taken_as_people_write_it(given: str, address: str) -> None:
+    assert repr(AgentHome(url=given, token="t")) == f"AgentHome({address!r})"
 
 
 TOKEN = f"aha_{'s' * 43}ecret0"
@@ -147,14 +160,17 @@ def test_what_is_born_shows_no_token(born: BirthResult, operator: AgentHome) -> 
     assert "aho_" not in repr(born)
 
 
-def test_where_nobody_listens_nothing_was_sent(where: Where, born: BirthResult) -> None:
+@pytest.mark.parametrize("error", [httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout])
+def test_where_nobody_listens_nothing_was_sent(
+    where: Where, born: BirthResult, error: type[httpx.TransportError]
+) -> None:
     tries: list[int] = []
 
     class Absent(httpx.HTTPTransport):
         def handle_request(self, request: httpx.Request) -> httpx.Response:
             tries.append(1)
             if len(tries) < 3:
-                raise httpx.ConnectError("nobody")
+                raise error("nobody")
             return super().handle_request(request)
 
     with AgentHome(url=where.url, token=born.token, transport=Absent()) as home:
@@ -395,6 +411,11 @@ def test_an_upload_that_was_read_is_not_sent_again(where: Where, born: BirthResu
         with pytest.raises(OutcomeUnknown):
             other.import_(b"{}")
         assert where.asked() == 1
+        # What changes nothing is asked again.
+        whole = b"".join(other.export())
+        where.meet({"lose": "answer"})
+        assert other.import_(whole, dry_run=True).imported == 0
+        assert where.asked() == 2
 
 
 def test_no_cookie_is_sent_back() -> None:
@@ -680,6 +701,16 @@ def test_an_export_is_held_to_what_somebody_else_remembers(lived: AgentHome) -> 
     ):
         with pytest.raises(ValueError, match=r"\w"):
             verify_export(broken)
+
+
+def test_a_verification_tells_of_every_event_and_every_version(
+    lived: AgentHome, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(chain, "_AT_ONCE", 3)
+    told: list[int] = []
+    # Five events and four versions.
+    verify_export(lived.export(history=True), progress=told.append)
+    assert told == [3, 6, 9]
 
 
 FORGERIES = json.loads(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from typing import Any
 
 import httpx
@@ -16,6 +16,7 @@ from agent_home import (
     HistoryChanged,
     HomeError,
     Link,
+    Meaning,
     NewVector,
     OutcomeUnknown,
     VersionConflict,
@@ -260,3 +261,211 @@ def test_a_page_that_does_not_follow_on_the_last_is_found() -> None:
     with pytest.raises(HistoryChanged) as raised:
         pages(forged).check(remembered=start)
     assert raised.value.found == Link(2, true["hash"])
+
+
+def refused(request: httpx.Request) -> httpx.Response:
+    return httpx.Response(403, json={"code": "agent_paused", "detail": "Paused."})
+
+
+def asked_by(call: Callable[[AgentHome], Any]) -> httpx.Request:
+    """The request of a call."""
+    asked: list[httpx.Request] = []
+
+    def note(request: httpx.Request) -> httpx.Response:
+        asked.append(request)
+        return refused(request)
+
+    home = AgentHome(**URL, transport=httpx.MockTransport(note))
+    with home, pytest.raises(HomeError, match="Paused"):
+        next(call(home))
+    (request,) = asked
+    return request
+
+
+SENT: list[tuple[Callable[[AgentHome], Any], dict[str, Any]]] = [
+    (lambda home: home.context(about="tea", bytes=500), {"about": "tea", "bytes": "500"}),
+    (
+        lambda home: home.list(prefix="p.", after="p.a", order="changed", view="whole", limit=7),
+        {"prefix": "p.", "after": "p.a", "order": "changed", "view": "whole", "limit": "7"},
+    ),
+    (
+        lambda home: home.deleted(prefix="p.", after="p.a", limit=7),
+        {"deleted": "true", "prefix": "p.", "after": "p.a", "limit": "7"},
+    ),
+    (
+        lambda home: home.search("tea", prefix="p.", match="all", limit=7),
+        {"q": "tea", "prefix": "p.", "match": "all", "limit": "7"},
+    ),
+    (
+        lambda home: home.search("tea", prefix="p.", meaning=Meaning("m", [1.0]), limit=7),
+        {"q": "tea", "prefix": "p.", "model": "m", "vector": "AACAPw==", "limit": 7},
+    ),
+    (
+        lambda home: home.events(
+            after=0, order="newest", since="26", key="k", prefix="p.", type="edit", by="b", limit=7
+        ),
+        dict(
+            {"after": "0", "order": "newest", "since": "26", "key": "k", "prefix": "p."},
+            type="edit",
+            by="b",
+            limit="7",
+        ),
+    ),
+    (lambda home: home.versions("k"), {"key": "k", "limit": "100"}),
+    (lambda home: home.export(history=True), {"history": "true"}),
+    (
+        lambda home: home.import_("{}", on_conflict="skip", dry_run=True),
+        {"onConflict": "skip", "dryRun": "true"},
+    ),
+    (
+        lambda home: home.roll_back(to=7, prefix="p.", by="agent", dry_run=True),
+        {"to": 7, "prefix": "p.", "by": "agent", "dryRun": True},
+    ),
+    (
+        lambda home: home.change_profile(name="N", purpose="P", symbol="mist"),
+        {"name": "N", "purpose": "P", "symbol": "mist"},
+    ),
+    (
+        lambda home: home.create_key(name="N", access="read", prefix="p.", expires_at="2199"),
+        {"name": "N", "access": "read", "prefix": "p.", "expiresAt": "2199"},
+    ),
+]
+
+
+@pytest.mark.parametrize(("call", "sent"), SENT, ids=range(len(SENT)))
+def test_everything_that_a_call_is_told_is_sent(
+    call: Callable[[AgentHome], Any], sent: dict[str, Any]
+) -> None:
+    request = asked_by(call)
+    query = dict(request.url.params)
+    assert (query or json.loads(request.content)) == sent
+
+
+def test_a_replacement_has_the_key_that_it_is_told() -> None:
+    request = asked_by(lambda home: home.replace_operator_key(idempotency_key="k" * 64))
+    assert request.headers["idempotency-key"] == "k" * 64
+
+
+@pytest.mark.parametrize(
+    ("call", "seconds"),
+    [
+        (lambda home: home.read("k"), (15, 15)),
+        (lambda home: home.read("k", timeout=0.5), (0.5, 0.5)),
+        # The home is quiet for 15 seconds at a time.
+        (lambda home: home.watch(), (15, 45)),
+        (lambda home: home.export(), (15, 30)),
+        (lambda home: home.export(timeout=5), (5, 5)),
+        (lambda home: home.roll_back(to=1), (3_600, 3_600)),
+        (lambda home: home.import_("{}"), (3_600, 3_600)),
+        (lambda home: home.import_("{}", timeout=5), (5, 5)),
+    ],
+)
+def test_each_call_has_its_time(
+    call: Callable[[AgentHome], Any], seconds: tuple[float, float]
+) -> None:
+    timeout = asked_by(call).extensions["timeout"]
+    assert (timeout["connect"], timeout["read"]) == seconds
+
+
+def test_what_a_birth_is_told_holds_for_both_clients_of_a_user() -> None:
+    asked: list[tuple[Any, ...]] = []
+    seen: list[int] = []
+
+    def answer(request: httpx.Request) -> httpx.Response:
+        asked.append((request.headers.get("authorization"), request.extensions["timeout"]["read"]))
+        if not request.url.path.endswith("/birth"):
+            return refused(request)
+        born = {"agent_id": "a", "token": "aha_a", "operator_token": "aho_b"}
+        return httpx.Response(201, json=born)
+
+    found = AgentHome.home_of(
+        user="ann",
+        secret="s" * 32,
+        url=URL["url"],
+        timeout=3,
+        transport=httpx.MockTransport(answer),
+        response=lambda response: seen.append(response.status_code),
+    )
+    for home in (found.home, found.operator):
+        with home, pytest.raises(HomeError, match="Paused"):
+            home.profile()
+    assert asked == [(None, 3), ("Bearer aha_a", 3), ("Bearer aho_b", 3)]
+    assert seen == [201]
+
+
+def test_a_birth_with_an_account_sends_both_of_it() -> None:
+    sent: list[dict[str, Any]] = []
+
+    def note(request: httpx.Request) -> httpx.Response:
+        sent.append(json.loads(request.content))
+        return refused(request)
+
+    about = {"name": "N", "purpose": "P", "symbol": "mist"}
+    account = {"email": "ann@example.org", "password": "a long password"}
+    told: dict[str, Any] = {**about, **account, "operator_consent": True}
+    with pytest.raises(HomeError, match="Paused"):
+        AgentHome.birth(url=URL["url"], transport=httpx.MockTransport(note), **told)
+    assert sent == [{**about, **account, "operatorConsent": True}]
+
+
+def cursors_of(request: httpx.Request) -> dict[str, Any]:
+    given: dict[str, Any] = dict(request.url.params) or json.loads(request.content)
+    return given
+
+
+@pytest.mark.parametrize(
+    ("call", "items", "cursor"),
+    [
+        (lambda home: home.list(prefix="p."), "memories", "after"),
+        (lambda home: home.deleted(prefix="p."), "memories", "after"),
+        (lambda home: home.search("tea"), "memories", "after"),
+        (lambda home: home.search("", meaning=Meaning("m", [1.0])), "memories", "after"),
+        (lambda home: home.events(type="edit"), "events", "after"),
+        (lambda home: home.versions("k"), "versions", "before"),
+    ],
+)
+def test_a_page_is_asked_for_where_the_last_one_ended(
+    call: Callable[[AgentHome], Iterator[Any]], items: str, cursor: str
+) -> None:
+    asked: list[httpx.Request] = []
+
+    def answer(request: httpx.Request) -> httpx.Response:
+        asked.append(request)
+        return httpx.Response(200, json={items: [], "next": None if asked[1:] else "7"})
+
+    with AgentHome(**URL, transport=httpx.MockTransport(answer)) as home:
+        assert list(call(home)) == []
+    first, second = asked
+    assert (second.method, second.url.path) == (first.method, first.url.path)
+    assert cursors_of(second) == {**cursors_of(first), cursor: "7"}
+
+
+@pytest.mark.parametrize(
+    ("call", "code", "status", "is_made"),
+    [
+        (lambda home: home.erase("k", "all"), "memory_not_found", 404, True),
+        (lambda home: home.erase("k", "all"), "invalid_token", 401, False),
+        (lambda home: home.erase_agent("a"), "invalid_token", 401, True),
+        (lambda home: home.erase_agent("a"), "insufficient_scope", 403, False),
+        (lambda home: home.revoke_key("a"), "key_not_found", 404, True),
+        (lambda home: home.revoke_key("a"), "invalid_token", 401, False),
+    ],
+)
+def test_what_was_lost_is_made_only_where_the_refusal_says_so(
+    call: Callable[[AgentHome], Any], code: str, status: int, is_made: bool
+) -> None:
+    asked: list[str] = []
+
+    def answer(request: httpx.Request) -> httpx.Response:
+        asked.append(request.method)
+        if len(asked) == 1:
+            raise httpx.ReadError("lost")
+        return httpx.Response(status, json={"code": code, "detail": "Refused."})
+
+    with AgentHome(**URL, transport=httpx.MockTransport(answer)) as home:
+        if is_made:
+            call(home)
+        else:
+            with pytest.raises(OutcomeUnknown):
+                call(home)
+    assert len(asked) == 2
