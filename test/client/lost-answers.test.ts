@@ -10,7 +10,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { birthBody } from '../harness.ts'
 import { type LossyWay, openLossyWay } from './lossy.ts'
 import { type OpenedHome, openHome } from './opened.ts'
-import { caught } from './outcome.ts'
+import { all, caught } from './outcome.ts'
 
 describe('an answer that is lost', () => {
   let opened: OpenedHome
@@ -266,6 +266,19 @@ describe('an answer that is lost', () => {
     way.loseRequests(2)
     const error = await caught(home.write('plan', 'A', { expectedVersion: 0 }))
     expect(error).toBeInstanceOf(OutcomeUnknown)
+  })
+
+  test('of a search by meaning and an import that is only tried, no answer', async () => {
+    const { token, operatorToken } = await opened.born()
+    const asking = { url: way.url, retries: 0 }
+    const home = new AgentHome({ ...asking, token })
+    const operator = new AgentHome({ ...asking, token: operatorToken })
+    way.loseAnswers(1)
+    const found = all(home.search('', { meaning: { model: 'm', vector: [1] } }))
+    expect(await caught(found)).toMatchObject({ code: 'no_answer' })
+    way.loseAnswers(1)
+    const tried = operator.import('{}', { dryRun: true })
+    expect(await caught(tried)).toMatchObject({ code: 'no_answer' })
   })
 
   test('where nobody listens nothing was sent: an append waits for the home to come', async () => {

@@ -404,7 +404,7 @@ def test_an_upload_that_was_read_is_not_sent_again(where: Where, born: BirthResu
             other.import_(iter([b"{}"]))
         assert where.asked() == 1
         where.meet({"lose": "request"})
-        with pytest.raises(OutcomeUnknown):
+        with pytest.raises(HomeError, match="no_answer"):
             other.import_(iter([b"{}"]), dry_run=True)
         assert where.asked() == 1
         where.meet({"lose": "answer"})

@@ -191,6 +191,18 @@ def test_a_lost_change_stays_unknown_where_the_look_for_it_is_refused() -> None:
     assert asked == ["DELETE", "DELETE", "GET"]
 
 
+def test_a_search_by_meaning_that_is_lost_changed_nothing() -> None:
+    def answer(request: httpx.Request) -> httpx.Response:
+        page = json.loads(request.content)
+        if "after" in page:
+            raise httpx.ReadError("lost")
+        return httpx.Response(200, json={"memories": [], "next": "7"})
+
+    home = AgentHome(**URL, retries=0, transport=httpx.MockTransport(answer))
+    with home, pytest.raises(HomeError, match="no_answer"):
+        list(home.search("", meaning=Meaning("m", [1.0])))
+
+
 def test_two_first_calls_at_once_check_the_history_once() -> None:
     done: list[str] = []
 

@@ -48,6 +48,7 @@ export class Batches extends Memories {
       method: 'POST',
       path: '/me/batch',
       body: { operations },
+      reads: operations.every((each) => 'read' in each),
       once: relative.some(({ expectedVersion }) => expectedVersion === undefined),
       ...(minimal && MINIMAL),
       ...options,

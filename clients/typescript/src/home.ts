@@ -238,8 +238,8 @@ export class Home extends Batches {
     return pages(
       (after: string | undefined, most) => {
         const sought = { ...words, prefix, after, limit: most }
-        const sent: Pick<Ask<never>, 'method' | 'body' | 'query'> = meant
-          ? { method: 'POST', body: { ...sought, ...meant } }
+        const sent: Pick<Ask<never>, 'method' | 'reads' | 'body' | 'query'> = meant
+          ? { method: 'POST', reads: true, body: { ...sought, ...meant } }
           : { query: { ...sought, match } }
         return this.transport.ask<Listed<MemoryHit>>({ path, ...sent, ...options }).then(pageOf)
       },

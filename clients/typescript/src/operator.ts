@@ -52,6 +52,7 @@ export class Operator extends Keys {
       path: '/me/import',
       query: { onConflict, dryRun },
       upload: source,
+      reads: dryRun,
       spent: source instanceof ReadableStream,
       once: !dryRun,
       ...options,
@@ -75,6 +76,7 @@ export class Operator extends Keys {
       method: 'POST',
       path: '/me/rollback',
       body: { to, prefix, by, dryRun },
+      reads: dryRun,
       ...options,
       timeout: options.timeout ?? IMPORT_MS,
     })

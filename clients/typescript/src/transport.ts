@@ -51,6 +51,8 @@ export interface Ask<T> extends CallOptions {
   /** Sent as it is, JSON already. */
   readonly upload?: string | Blob | ReadableStream<Uint8Array>
   readonly headers?: Readonly<Record<string, string>>
+  /** It changes nothing, whatever its method. */
+  readonly reads?: boolean | undefined
   /** Repeated it would be made twice: it is not, once it may have arrived. */
   readonly once?: boolean
   /** Can be sent only once: a stream that was read is gone. */
@@ -264,7 +266,7 @@ type Failure = Exclude<Outcome<never>, { kind: 'answered' }>
 
 /** What the caller is told in the end. `isLost`: an answer was lost on the way. */
 async function conclude<T>(ask: Ask<T>, { kind, error }: Failure, isLost: boolean): Promise<T> {
-  const isChange = (ask.method ?? 'GET') !== 'GET'
+  const isChange = (ask.method ?? 'GET') !== 'GET' && !ask.reads
   if (!isLost || !isChange) throw error
   const settled =
     kind === 'refused' ? await ask.settle?.(error).catch(() => 'unknown' as const) : 'unknown'

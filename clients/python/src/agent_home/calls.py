@@ -237,6 +237,8 @@ class Asked:
     #: Sent as it is, JSON already.
     upload: Any = None
     headers: Mapping[str, str] = field(default_factory=dict)
+    #: It changes nothing, whatever its method.
+    reads: bool = False
     #: Repeated it would be made twice: it is not, once it may have arrived.
     once: bool = False
     #: Can be sent only once: a stream that was read is gone.
@@ -418,7 +420,7 @@ def _failure_of(error: Unsent | Lost | TooLarge | HomeError) -> _Failure:
 
 def _conclude(asked: Asked, failed: _Failure, is_lost: bool) -> Op[Any]:
     """What the caller is told in the end. `is_lost`: an answer was lost on the way."""
-    if not is_lost or asked.method == "GET":
+    if not is_lost or asked.method == "GET" or asked.reads:
         raise failed.error
     settled: Settled = "unknown"
     if failed.kind == "refused" and asked.settle:

@@ -400,6 +400,7 @@ class Core:
             "/me/batch",
             method="POST",
             body={"operations": [operation(each) for each in every]},
+            reads=all(isinstance(each, wire.Read) for each in every),
             once=any(each.expected_version is None for each in relative),
             headers=_MINIMAL if minimal else {},
         )
@@ -463,7 +464,7 @@ class Core:
                 "model": meaning.model,
                 "vector": _base64_of(meaning.vector),
             }
-            asked = Asked(path, method="POST", body=body)
+            asked = Asked(path, method="POST", body=body, reads=True)
         else:
             asked = Asked(path, query={"q": words, "prefix": prefix, "match": match})
         return self._pages(asked, "after", "memories", wire.MemoryHit, None, limit, options)
@@ -627,6 +628,7 @@ class Core:
             method="POST",
             query={"onConflict": on_conflict, "dryRun": dry_run},
             upload=source.encode() if isinstance(source, str) else source,
+            reads=dry_run is True,
             spent=not isinstance(source, str | bytes),
             once=not dry_run,
         )
@@ -640,7 +642,7 @@ class Core:
     ) -> Op[wire.RolledBack]:
         given = {"to": to, "prefix": prefix, "by": by, "dryRun": dry_run}
         body = {name: value for name, value in given.items() if value is not None}
-        asked = Asked("/me/rollback", method="POST", body=body)
+        asked = Asked("/me/rollback", method="POST", body=body, reads=dry_run is True)
         answer = yield from self.transport.ask(asked, _patiently(options))
         return received(wire.RolledBack, answer)
 
@@ -746,7 +748,7 @@ def _with(asked: Asked, where: dict[str, Any]) -> Asked:
     known = {name: value for name, value in given.items() if value is not None}
     if asked.body is None:
         return Asked(asked.path, query=known)
-    return Asked(asked.path, method=asked.method, body=known)
+    return Asked(asked.path, method=asked.method, body=known, reads=asked.reads)
 
 
 def _patiently(options: Call) -> Call:
