@@ -160,6 +160,13 @@ describe('a document', () => {
     expect(fetched - before).toBe(1)
   })
 
+  test('without a name is shown by its own address, not by where it leads', async () => {
+    const operator = await operatorOf(service)
+    const id = publish({ client_name: undefined })
+    const { text } = await operator.open(`/console/consent?${request(id)}`)
+    expect(text).toContain(`<h1>Let <bdi>${new URL(id).host}</bdi> in?</h1>`)
+  })
+
   test('is fetched so often for an address', async () => {
     const [embedded] = engines
     if (!embedded) throw new Error('no engine')

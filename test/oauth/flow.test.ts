@@ -68,16 +68,21 @@ describe.each(engines)('OAuth on $name', (engine) => {
   test('what is granted is a named key, listed with its client', async () => {
     const own = await operatorOf(service)
     const { clientId } = await letIn(service, own, { access: 'read', prefix: 'x.', days: '30' })
-    const end = new Date(service.now() + 30 * 86_400_000).toISOString().slice(0, 10)
+    const endIn = (days: number) =>
+      new Date(service.now() + days * 86_400_000).toISOString().slice(0, 10)
     expect(await keys(own)).toMatchObject([
       {
         name: 'Claude',
         access: 'read',
         prefix: 'x.',
-        expiresAt: expect.stringContaining(end),
+        expiresAt: expect.stringContaining(endIn(30)),
         client: { id: clientId, redirectHost: 'client.example' },
       },
     ])
+    // What nobody uses for so long ends before its year does.
+    const other = await operatorOf(service)
+    await letIn(service, other, { days: '365' })
+    expect(await keys(other)).toMatchObject([{ expiresAt: expect.stringContaining(endIn(90)) }])
   })
 
   test('a new home is born right there, in the operator’s account', async () => {

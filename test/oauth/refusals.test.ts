@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { recordHash } from '../../src/oauth/oauth.ts'
+import { inRecords } from '../../src/oauth/records.ts'
 import { hashToken } from '../../src/pipeline/tokens.ts'
 import { type Answer, ask, embedded, openService, type TestService } from '../harness.ts'
 import {
@@ -289,6 +290,18 @@ describe('a code', () => {
     expect(errorOf(await refresh(service, clientId, tokens.refresh))[0]).toBe(400)
   })
 
+  test('is taken for stolen from just ten seconds after its use', async () => {
+    let now = service.now()
+    const codes = inRecords('AuthorizationCode', { records: service.store, clock: () => now })
+    await codes.upsert('code', {}, 60)
+    await codes.consume('code')
+    const consumedAt = Math.floor(now / 1000)
+    now += 9_999
+    expect(await codes.find('code')).toEqual({ jti: 'code' })
+    now += 1
+    expect(await codes.find('code')).toEqual({ jti: 'code', consumed: consumedAt })
+  })
+
   test('that nobody redeems leaves a key that ends by itself', async () => {
     const own = await operatorOf(service)
     await codeFor(service, own, request(clientId))
@@ -426,6 +439,30 @@ describe('a token', () => {
     const sent = { key: 'other', text: 'x', expectedVersion: 0 }
     const answer = await callTool(service, access, 'write_memory', sent)
     expect(JSON.stringify(answer.body)).toContain('key_out_of_reach')
+  })
+})
+
+describe('a page of any origin', () => {
+  test('reads the metadata, which may be kept for five minutes', async () => {
+    for (const document of [
+      'authorization-server',
+      'protected-resource',
+      'protected-resource/mcp',
+    ]) {
+      const { headers } = await service.call('GET', `/.well-known/oauth-${document}`)
+      expect([document, headers.get('cache-control')]).toEqual([document, 'public, max-age=300'])
+      expect(headers.get('access-control-allow-origin')).toBe('*')
+    }
+  })
+
+  test('may send what the protocol has a client send', async () => {
+    const { headers } = await service.call('OPTIONS', '/oauth/token', {
+      headers: { origin: 'https://page.example', 'access-control-request-method': 'POST' },
+    })
+    expect(headers.get('access-control-allow-headers')).toBe(
+      'Authorization, Content-Type, MCP-Protocol-Version',
+    )
+    expect(headers.get('access-control-allow-methods')).toContain('POST')
   })
 })
 
