@@ -66,6 +66,18 @@ describe.each(eras)('a client of $version is told', ({ era }) => {
     expect((await refused('read_memory', { key: 'other' })).said).toContain('list_memories')
   })
 
+  test('under which key a memory is that was renamed', async () => {
+    await write('plan', 'one', 0)
+    await service.call('POST', '/api/agents/me/batch', {
+      token: born.token,
+      body: { operations: [{ rename: { from: 'plan', to: 'plan.old', expectedVersion: 1 } }] },
+    })
+    const there = 'the memory was renamed to plan.old: use that key.'
+    expect((await refused('read_memory', { key: 'plan' })).said).toContain(there)
+    const late = { key: 'plan', text: 'two', expectedVersion: 1 }
+    expect((await refused('write_memory', late)).said).toContain(there)
+  })
+
   test('which argument does not fit', async () => {
     const args = { key: 'no spaces', text: 'x', expectedVersion: -1, content: 'x' }
     const { said, members } = await refused('write_memory', args)

@@ -55,6 +55,20 @@ describe.each(eras)('a client of $version', ({ era }) => {
       await expect(client.readResource({ uri }), uri).rejects.toThrow(/not found/)
     }
   })
+
+  test('is told of what is out of reach of its key just what it is told of nothing', async () => {
+    await write(service, born.token, 'plan', 'Step 1')
+    const { body } = await service.call('POST', '/api/agents/me/keys/named', {
+      token: born.operatorToken,
+      body: { name: 'notes', access: 'read', prefix: 'notes.' },
+    })
+    const named = await connect(service, String(body.token), era)
+    const told = async (key: string) => {
+      const error = await named.readResource({ uri: `memory:///${key}` }).catch((each) => each)
+      return String(error).replace(key, '')
+    }
+    expect(await told('plan')).toBe(await told('notes.none'))
+  })
 })
 
 describe('a client of today', () => {

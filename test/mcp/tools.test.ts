@@ -104,6 +104,13 @@ describe.each(eras)('a client of $version', ({ era, version }) => {
     )
   })
 
+  test('a context says in words when nothing but pinned memories did not fit', async () => {
+    for (const key of ['a', 'b', 'c']) await write(key, 'x'.repeat(1_200), 0, { pinned: true })
+    expect(textOf(await call('get_context', { bytes: 2_000 }))).toMatch(
+      /Left out: [1-3] pinned memories, and 0 others\./,
+    )
+  })
+
   test('writes, reads, appends, lists, searches, deletes and restores', async () => {
     await client.listTools()
     expect((await write('plan', 'Step 1', 0, { run: 12 })).structuredContent).toMatchObject({
@@ -132,6 +139,8 @@ describe.each(eras)('a client of $version', ({ era, version }) => {
     })
     const found = await call('search_memories', { q: 'step' })
     expect(textOf(found)).toMatch(/^plan, version 2, \S+, matched step:\nStep 1, then step 2\n$/)
+    const elsewhere = await call('search_memories', { q: 'step', prefix: 'notes.' })
+    expect(elsewhere.structuredContent).toEqual({ memories: [], next: null })
     const context = await call('get_context', { about: 'Which step is next?' })
     expect(context.structuredContent).toMatchObject({ found: [{ key: 'plan' }] })
     expect(textOf(context)).toContain('plan, version 2, found:\nStep 1, then step 2')
@@ -144,6 +153,11 @@ describe.each(eras)('a client of $version', ({ era, version }) => {
         { version: 2, operation: 'append', by: { as: 'agent', via: 'mcp' } },
       ],
       next: 2,
+    })
+    const before = await call('memory_history', { key: 'plan', before: 2 })
+    expect(before.structuredContent).toMatchObject({
+      versions: [{ version: 1, operation: 'write' }],
+      next: null,
     })
     const restored = await call('restore_memory', { key: 'plan', version: 2, expectedVersion: 0 })
     expect(restored.structuredContent).toMatchObject({ memory: { version: 4 } })
