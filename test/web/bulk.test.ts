@@ -104,6 +104,21 @@ describe.each(engines)('all that match on $name', (engine) => {
     expect(await next.stored('log.0529')).toMatchObject({ text: 'text' })
   })
 
+  test('that are gone by the time that they are read are not counted', async () => {
+    const who = await openConsole(service)
+    await fill(service, who.born.token, keysOf('log.', 3), 'text')
+    const at = '/api/agents/me/memory?key=log.0001&expectedVersion=1'
+    const app = appBeside(service, {
+      async changeMemories(...asked) {
+        await service.call('DELETE', at, { token: who.born.token })
+        return service.store.changeMemories(...asked)
+      },
+    })
+    const { text } = await send(app, who, '/download', { all: 'yes' })
+    const { memories, memoryCount } = JSON.parse(text)
+    expect([memories.length, memoryCount]).toEqual([2, 2])
+  })
+
   test('are downloaded once at a time, and not beyond an erasure', async () => {
     const begun = Promise.withResolvers<void>()
     const goOn = Promise.withResolvers<void>()

@@ -243,6 +243,17 @@ describe('signing in with one', () => {
     expect((await present(passkey)).status).toBe(401)
   })
 
+  test('a challenge is good at a node whose clock is a minute behind, and no more', async () => {
+    const { device } = await withPasskey()
+    const passkey = device.get(await signInOptions())
+    service.tick(-1.5 * MINUTE_MS)
+    const early = await present(passkey)
+    service.tick(MINUTE_MS)
+    const late = await present(passkey)
+    service.tick(MINUTE_MS / 2)
+    expect([early.status, late.status]).toEqual([401, 303])
+  })
+
   test('an answer is taken once, also by a node whose clock is a minute behind', async () => {
     const { device } = await withPasskey()
     const passkey = device.get(await signInOptions(), { counter: 0 })

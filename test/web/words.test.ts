@@ -122,6 +122,11 @@ describe('what was not found', () => {
     expect(text).toContain('Sign out')
   })
 
+  test('is kept by no browser where there is no such page either', async () => {
+    expect(await shown(`${operator.agent}/nowhere`)).toContain('<title>')
+    expect(await shown('/console/nowhere')).toContain(operator.email)
+  })
+
   test('nor is the navigation lost where everything is read on one page', async () => {
     const { text } = await operator.get(`${operator.agent}/print`)
     expect(text).toContain('<title>Everything · Atlas · Agent Home</title>')
@@ -138,4 +143,12 @@ describe('what was not found', () => {
     expect(text).toContain('Sign out')
     expect(text).toContain('<a class="button quiet" href="/console">To your agents</a>')
   })
+})
+
+test('what an address asks for and cannot be is told with its name', async () => {
+  const { status, text } = await operator.get(`${operator.agent}/memory?key=a%20b&version=0`)
+  expect(status).toBe(400)
+  expect(text).toContain(
+    '<ul><li><bdi>key</bdi> must be 1 to 100 letters, digits, underscores, dots or hyphens.</li><li><bdi>version</bdi> must be from 1 to 9007199254740991.</li></ul>',
+  )
 })
