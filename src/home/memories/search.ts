@@ -165,7 +165,7 @@ export const searchMemories = endpoint({
     tag,
     summary: 'Find memories by a question or words',
     description:
-      'Memories with at least one word of `q` in the key, text or metadata, best first (BM25+): rare words count more than common ones, an exact word more than an inflection, a compound or a misspelling of it, the key more than the text, and adjacent words more than distant ones; ties are broken by the more recent change. Stop words such as "the" or "wie" count only if the question has no others. Case and accents are ignored, and scripts without spaces are supported. A search costs one read, and one more for each MiB that has to be read to build the index, which is kept for recently searched homes.',
+      'Memories with at least one word of `q` in the key, text or metadata, best first (BM25+): rare words count more than common ones, an exact word more than an inflection, a compound or a misspelling of it, the key more than the text, and adjacent words more than distant ones; memories next to each other (numbered keys, or written within minutes under one prefix) share some of their scores, and days count in any form; ties are broken by the more recent change. Stop words such as "the" or "wie" count only if the question has no others. Case and accents are ignored, and scripts without spaces are supported. A search costs one read, and one more for each MiB that has to be read to build the index, which is kept for recently searched homes.',
   },
   guards: forAgents('reads'),
   query,

@@ -4,7 +4,8 @@
  * merged when a memory changes.
  */
 import { isPinned } from '../change.ts'
-import { Lexicon, NO_TERM } from './lexicon.ts'
+import { calendarValue, daysIn, termsOfDays } from './days.ts'
+import { GAP, Lexicon, NO_TERM } from './lexicon.ts'
 import { Sequences } from './sequences.ts'
 import { indexable } from './tokens.ts'
 import { Vectors } from './vector-index.ts'
@@ -35,7 +36,14 @@ export interface Doc {
   readonly tokens: Int32Array
   /** The number of terms in the key. */
   readonly keyTokens: number
+  /** Terms before this place are in the text's label (`Dana: …`), or in the key. */
+  readonly labelTokens: number
+  /** Terms from this place on are in the metadata. */
+  readonly metadataAt: number
 }
+
+/** Who or what a text is about, before a colon. */
+const LABEL = /^\s*([\p{L}\p{N}][\p{L}\p{M}\p{N} .'’_-]{0,39}):\s/u
 
 /** Approximate bytes per memory, without its terms. */
 const DOC_BYTES = 320
@@ -97,6 +105,8 @@ export class HomeIndex {
   readonly #vocabulary = new Vocabulary(this.#lexicon)
   readonly vectors = new Vectors()
   readonly sequences = new Sequences<Doc>()
+  /** What each term says in a day. */
+  readonly #calendar: number[] = [0]
   #lastId = 0
   #length = 0
   #tokens = 0
@@ -104,6 +114,11 @@ export class HomeIndex {
 
   get docs(): ReadonlyMap<number, Doc> {
     return this.#docs
+  }
+
+  /** Every memory's number is lower. */
+  get numbers(): number {
+    return this.#lastId + 1
   }
 
   docOf(key: string): Doc | undefined {
@@ -125,19 +140,46 @@ export class HomeIndex {
     const texts = [readable(memory.text), unescaped(memory.metadata)].map(indexable)
     const id = this.#ids.get(key) ?? ++this.#lastId
     const length = texts.reduce((sum, text) => sum + text.length, 0)
-    const tokens = this.#lexicon.tokensOf([indexable(key), ...texts])
-    const keyTokens = tokens.indexOf(NO_TERM)
+    const said = this.#lexicon.tokensOf([indexable(key), ...texts])
+    const places = this.#placesIn(said, memory.text)
+    const tokens = this.#withDays(said, updatedAt)
     this.#take(id)
     const pinned = isPinned(memory.metadata)
     const bytes = Buffer.byteLength(memory.text)
     const times = { updatedAt, createdAt }
-    const doc = { id, key, version, length, bytes, ...times, pinned, tokens, keyTokens }
+    const doc = { id, key, version, length, bytes, ...times, pinned, tokens, ...places }
     this.#docs.set(id, doc)
     this.sequences.put(doc)
     this.#ids.set(key, id)
     this.vectors.keepFrom(key, version)
     this.#length += length
     this.#tokens += tokens.length
+  }
+
+  #placesIn(said: Int32Array, text: string) {
+    const keyTokens = said.indexOf(NO_TERM)
+    const [, label = ''] = LABEL.exec(text) ?? []
+    const labelled = label && this.#lexicon.tokensOf([indexable(label)]).length + GAP
+    return {
+      keyTokens,
+      labelTokens: keyTokens + Number(labelled),
+      metadataAt: said.lastIndexOf(NO_TERM) + 1,
+    }
+  }
+
+  /** With terms for the days that it says, and for that of its writing. */
+  #withDays(said: Int32Array, written: number): Int32Array {
+    const lexicon = this.#lexicon
+    const calendar = this.#calendar
+    for (let term = calendar.length; term < lexicon.size; term++) {
+      calendar.push(calendarValue(lexicon.nameOf(term)))
+    }
+    const days = daysIn(said.length, (at) => calendar[said[at] ?? NO_TERM] ?? 0)
+    const terms = lexicon.tokensOf([termsOfDays(days, written).join(' ')])
+    const tokens = new Int32Array(said.length + terms.length)
+    tokens.set(said)
+    tokens.set(terms, said.length)
+    return tokens
   }
 
   remove(key: string): void {

@@ -8,7 +8,7 @@ import { randomInt } from 'node:crypto'
 export const NO_TERM = 0
 
 /** The gap between two texts, so that no phrase matches across them. */
-const GAP = 8
+export const GAP = 8
 
 /** Random seed, so that nobody can construct collisions. */
 const SEED = randomInt(2 ** 32) | 0

@@ -1,5 +1,7 @@
 /** Ranks memories for a query: BM25+ over words and their variants. */
+import { daysAsked, shownTerm } from './days.ts'
 import type { Doc, HomeIndex, Visit } from './home-index.ts'
+import { addNeighbours, type Scores } from './neighbours.ts'
 import { required } from './required.ts'
 import { isEnglish, STOP_WORDS } from './stop-words.ts'
 import { parseQuery } from './tokens.ts'
@@ -27,6 +29,11 @@ const PROXIMITY = 0.2
 /** The largest distance that still counts as near. */
 const MOST_APART = 4
 
+/** A memory that has a word of the question as its label, or in its metadata, counts so much. */
+const NAMED = 1.4
+
+const DIGIT = /\d/
+
 /** A word in more memories, or in a larger share of them, is ignored, except in small homes. */
 const COMMON_MEMORIES = 2_000
 const COMMON_SHARE = 2 / 3
@@ -44,8 +51,7 @@ const VARIANTS = 4_000
 const PLACES = 200_000
 const PLACES_PER_TERM = 50_000
 
-/** Memories ranked and compared without a pause. */
-const RANKED_PER_TURN = 256
+/** Memories compared without a pause. */
 const COMPARED_PER_TURN = 4
 
 /** How many of the best are compared by the distances of their words. */
@@ -60,6 +66,8 @@ interface Match {
   weight: number
   term: string
   frequency: number
+  /** Whether it stands before the text, as who says it, or in the metadata. */
+  isApart: boolean
   /** Over all columns. */
   readonly places: number[]
 }
@@ -106,6 +114,8 @@ interface Sought {
   readonly dictionary: Dictionary
   readonly left: Left
   readonly all: boolean
+  /** Terms of the days that the question names. */
+  readonly days: ReadonlyMap<string, Variants>
   readonly isEnglish: boolean
   /** Terms in more memories are skipped. */
   readonly most: number
@@ -185,14 +195,14 @@ function meaningOf({ left }: Sought, word: string, variants: Variants): Meaning 
 }
 
 async function meaningsOf(sought: Sought, words: readonly string[]): Promise<readonly Meaning[]> {
-  const { all, dictionary, isEnglish } = sought
+  const { all, days, dictionary, isEnglish } = sought
   const meanings: Meaning[] = []
   const compounds = all ? new Map() : await compoundsOf(dictionary, words)
   for (const word of words) {
     const variants = await (all
       ? containing(dictionary, word)
       : variantsOf(dictionary, word, compounds.get(word) ?? [], isEnglish))
-    meanings.push(meaningOf(sought, word, variants))
+    meanings.push(meaningOf(sought, word, new Map([...variants, ...(days.get(word) ?? [])])))
     await sought.turn()
   }
   return meanings
@@ -205,6 +215,9 @@ const occurs = (meaning: Meaning, gathered: Gathered): boolean =>
     ([term, weight]) => weight >= SAME_MEANING && gathered.get(term)?.places.length,
   )
 
+const isApart = ({ keyTokens, labelTokens, metadataAt }: Doc, place: number): boolean =>
+  place >= metadataAt || (place >= keyTokens && place < labelTokens)
+
 function addHit(
   matches: Map<number, Match>,
   doc: Doc,
@@ -214,11 +227,12 @@ function addHit(
 ) {
   let match = matches.get(doc.id)
   if (!match) {
-    match = { weight, term, frequency: 0, places: [] }
+    match = { weight, term, frequency: 0, isApart: false, places: [] }
     matches.set(doc.id, match)
   }
   match.frequency += weight * (place < doc.keyTokens ? KEY : 1)
   match.places.push(place)
+  match.isApart ||= weight >= SAME_WORD && isApart(doc, place) && !DIGIT.test(term)
 }
 
 function foundOf({ index, left }: Sought, { terms }: Meaning, gathered: Gathered): Found {
@@ -281,7 +295,7 @@ function presenceOf(
   const foundIds = new Set(found.flatMap(({ matches }) => [...matches.keys()]))
   return words.map((word) => {
     const { ids = [] } = gathered.get(word) ?? NO_HITS
-    const match = { weight: 1, term: word, frequency: 1, places: [] }
+    const match = { weight: 1, term: word, frequency: 1, isApart: false, places: [] }
     const present = ids.filter((id) => foundIds.has(id))
     return {
       terms: [word],
@@ -345,23 +359,54 @@ const better = (a: Ranked, b: Ranked): number =>
   b.doc.updatedAt - a.doc.updatedAt ||
   (a.doc.key < b.doc.key ? -1 : 1)
 
-async function order(
-  index: HomeIndex,
-  found: readonly Found[],
-  candidates: readonly Doc[],
-  turn: Turn,
-): Promise<Ranked[]> {
+interface Scored {
+  /** By the number of the memory. */
+  readonly scores: Scores
+  /** What each word contributed. */
+  readonly words: readonly Scores[]
+  /** 1 where a word of the question stands apart: before the text, or in the metadata. */
+  readonly named: Uint8Array
+}
+
+/** Of all memories, wanted or not. */
+async function scored(index: HomeIndex, found: readonly Found[], turn: Turn): Promise<Scored> {
   const average = index.averageLength || 1
-  const ranked: Ranked[] = []
-  for (const doc of candidates) {
-    const relativeLength = doc.length / average
-    const score = found.reduce((sum, word) => {
-      const match = word.matches.get(doc.id)
-      return match ? sum + scoreOf(word, match, relativeLength) : sum
-    }, 0)
-    ranked.push({ doc, score })
-    if (ranked.length % RANKED_PER_TURN === 0) await turn()
+  const scores = new Float64Array(index.numbers)
+  const named = new Uint8Array(index.numbers)
+  const words: Scores[] = []
+  for (const word of found) {
+    const its = new Float64Array(index.numbers)
+    for (const [id, match] of word.matches) {
+      const { length = average } = index.docs.get(id) ?? {}
+      const score = scoreOf(word, match, length / average)
+      its[id] = score
+      scores[id] = (scores[id] ?? 0) + score
+      if (match.isApart) named[id] = 1
+    }
+    words.push(its)
+    await turn()
   }
+  return { scores, words, named }
+}
+
+interface Ordered {
+  readonly index: HomeIndex
+  readonly found: readonly Found[]
+  readonly all: boolean
+  readonly turn: Turn
+}
+
+async function order(
+  { index, found, all, turn }: Ordered,
+  candidates: readonly Doc[],
+): Promise<Ranked[]> {
+  const { scores, words, named } = await scored(index, found, turn)
+  if (!all) await addNeighbours(scores, words, index.sequences.runs(), turn)
+  const ranked = candidates.map((doc) => {
+    const score = scores[doc.id] ?? 0
+    return { doc, score: named[doc.id] ? NAMED * score : score }
+  })
+  await turn()
   ranked.sort(better)
   const compared: Ranked[] = []
   for (const { doc, score } of ranked.slice(0, COMPARED)) {
@@ -380,8 +425,11 @@ export async function rank(
   const dictionary = { terms: await index.terms(turn), allowance: { looks: LOOKS }, turn }
   const left = { variants: VARIANTS, places: PLACES }
   const limits = { left, most: index.docs.size, turn }
-  const sought = { index, dictionary, all, isEnglish: isEnglish(words), ...limits }
-  const found = await (all ? findWords : findSignificant)(sought, words)
+  const days: ReadonlyMap<string, Variants> = all ? new Map() : daysAsked(q)
+  const sought = { index, dictionary, all, days, isEnglish: isEnglish(words), ...limits }
+  const found = await (all ? findWords : findSignificant)(sought, [
+    ...new Set([...words, ...days.keys()]),
+  ])
   const groups = all ? found.map(({ terms }) => terms) : []
   const ids =
     all && found.length < words.length
@@ -389,9 +437,10 @@ export async function rank(
       : await required(index, { phrases, groups }, dictionary)
   const candidates = ids ?? new Set(found.flatMap(({ matches }) => [...matches.keys()]))
   const docs = [...candidates].flatMap((id) => index.docs.get(id) ?? []).filter(isWanted)
-  const ranked = await order(index, found, docs, turn)
+  const ranked = await order({ index, found, all, turn }, docs)
   return {
     docs: ranked.map(({ doc }) => doc),
-    termsIn: (id) => [...new Set(found.flatMap(({ matches }) => matches.get(id)?.term ?? []))],
+    termsIn: (id) =>
+      [...new Set(found.flatMap(({ matches }) => matches.get(id)?.term ?? []))].map(shownTerm),
   }
 }

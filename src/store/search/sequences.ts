@@ -1,13 +1,22 @@
 /**
  * Which memories of a home stand next to each other, so that they speak for each other: those of one
  * group, ordered by the number at the end of their keys (`chat.7`, `chat.8`), or else by when they
- * were written. A group is what the keys have in common, up to the number or the last dot.
+ * were first written, since a batch that was written in one moment has no order. A group is what the
+ * keys have in common, up to the number or the last dot.
  */
 /** `7` in `chat.7` and `chat.turn-7`; in a date or an identifier other digits stand before it. */
 const NUMBERED = /^((?:.*\.)?[^.\d]*)(\d{1,15})$/
 
-/** Memories further apart are no neighbours: in numbers, and in milliseconds. */
-const APART = { numbered: 2, written: 600_000 } as const
+/**
+ * `apart`: memories further apart are no neighbours, in numbers or in milliseconds. `share`: how much
+ * neighbours count; what was written in a row is not always one conversation.
+ */
+const KINDS = {
+  numbered: { apart: 2, share: 1 },
+  written: { apart: 600_000, share: 0.5 },
+} as const
+
+type Kind = (typeof KINDS)[keyof typeof KINDS]
 
 /** A memory, as far as it matters here. */
 interface Placed {
@@ -18,17 +27,17 @@ interface Placed {
 interface Place {
   readonly group: string
   readonly at: number
-  readonly apart: number
+  readonly kind: Kind
 }
 
 function placeOf({ key, createdAt }: Placed): Place {
   const [, start, number] = NUMBERED.exec(key) ?? []
-  if (start !== undefined) return { group: `${start}#`, at: Number(number), apart: APART.numbered }
-  return { group: key.slice(0, key.lastIndexOf('.') + 1), at: createdAt, apart: APART.written }
+  if (start !== undefined) return { group: `${start}#`, at: Number(number), kind: KINDS.numbered }
+  return { group: key.slice(0, key.lastIndexOf('.') + 1), at: createdAt, kind: KINDS.written }
 }
 
 interface Group<Doc> {
-  readonly apart: number
+  readonly kind: Kind
   /** In order. */
   readonly docs: Doc[]
   /** The place of each. */
@@ -64,21 +73,21 @@ export class Sequences<Doc extends Placed> {
     return { before: group.docs.slice(from, index), after: group.docs.slice(index + 1, to) }
   }
 
-  /** Calls for each run of at least two neighbours. */
-  visitRuns(visit: (docs: readonly Doc[], from: number, to: number) => void): void {
+  /** Each run of at least two neighbours, and how much they count for each other. */
+  *runs(): Generator<{ readonly docs: readonly Doc[]; readonly share: number }> {
     for (const group of this.#groups.values()) {
-      const { docs } = group
+      const { docs, kind } = group
       for (let from = 0, to = 1; to <= docs.length; to++) {
         if (isLinked(group, to)) continue
-        if (to - from > 1) visit(docs, from, to)
+        if (to - from > 1) yield { docs: docs.slice(from, to), share: kind.share }
         from = to
       }
     }
   }
 
   #find(doc: Doc) {
-    const { group: name, at, apart } = placeOf(doc)
-    const group = this.#groups.get(name) ?? { apart, docs: [], ats: [] }
+    const { group: name, at, kind } = placeOf(doc)
+    const group = this.#groups.get(name) ?? { kind, docs: [], ats: [] }
     this.#groups.set(name, group)
     let [from, to] = [0, group.docs.length]
     while (from < to) {
@@ -93,5 +102,7 @@ export class Sequences<Doc extends Placed> {
 }
 
 /** Whether the memory at the index stands next to the one before it. */
-const isLinked = ({ ats, apart }: Group<Placed>, index: number): boolean =>
-  index > 0 && index < ats.length && (ats[index] ?? 0) - (ats[index - 1] ?? 0) <= apart
+function isLinked({ ats, kind }: Group<Placed>, index: number): boolean {
+  const gap = (ats[index] ?? Number.NaN) - (ats[index - 1] ?? Number.NaN)
+  return gap > 0 && gap <= kind.apart
+}

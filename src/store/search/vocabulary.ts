@@ -1,4 +1,5 @@
 /** The terms of an index in sorted order. */
+import { isDayTerm } from './days.ts'
 import type { Lexicon } from './lexicon.ts'
 
 /** Longer terms are not looked up by their parts. */
@@ -131,11 +132,11 @@ export class Vocabulary {
     return this.#terms
   }
 
-  /** Undefined if longer than a word. */
+  /** Undefined if longer than a word, or none. */
   #wordOf(number: number): string | undefined {
     if (this.#lexicon.lengthOf(number) > MOST_BYTES * LONGEST_TERM) return undefined
     const term = this.#lexicon.nameOf(number)
-    return term.length <= LONGEST_TERM ? term : undefined
+    return term.length <= LONGEST_TERM && !isDayTerm(term) ? term : undefined
   }
 
   /** Words first, so that they are kept in homes with very many numbers. */

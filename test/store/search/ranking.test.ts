@@ -1,45 +1,13 @@
 /** What a question finds among some memories, in every script, and in which order. */
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { HomeIndex, type IndexedMemory } from '../../../src/store/search/home-index.ts'
-import { rank } from '../../../src/store/search/rank.ts'
 import { STOP_WORDS } from '../../../src/store/search/stop-words.ts'
 import { tokensOf } from '../../../src/store/search/tokens.ts'
 import { foldedCharacters, wordsOf } from '../../../src/store/words.ts'
 import { anyText } from '../engine-words.ts'
+import { type Asked, ask, type Kept, keysOf } from './asking.ts'
 
 const runs = { numRuns: 500 }
-
-type Kept = Partial<IndexedMemory>
-
-const kept = ({
-  key = 'note',
-  text = 'nothing',
-  metadata = '{}',
-  createdAt = 0,
-  updatedAt = 0,
-}: Kept) => ({
-  version: 1,
-  ...{ key, text, metadata, createdAt, updatedAt },
-})
-
-interface Asked {
-  readonly all?: boolean
-}
-
-async function ask(q: string, memories: readonly Kept[], { all = false }: Asked = {}) {
-  const index = new HomeIndex()
-  for (const memory of memories) index.put(kept(memory))
-  const ranking = await rank(index, { q, all, isWanted: () => true }, async () => {})
-  const found = ranking.docs.map(({ id, key }) => ({
-    key,
-    matched: ranking.termsIn(id),
-  }))
-  return found
-}
-
-const keysOf = async (...asked: Parameters<typeof ask>) =>
-  (await ask(...asked)).map(({ key }) => key)
 
 const finds = async (q: string, memory: Kept, asked?: Asked): Promise<boolean> =>
   (await ask(q, [memory], asked)).length > 0

@@ -1,0 +1,191 @@
+/**
+ * Days as people write them (8 May 2023, May 8th, 8.5.2023, 2023-05-08, 2023年5月8日), and the terms
+ * that stand for them in the index. Months have their names in the languages of `Intl` that write
+ * words apart.
+ */
+import { lazily } from '../../lazily.ts'
+import { tokensOf } from './tokens.ts'
+
+const LANGUAGES =
+  'af ar az be bg bs ca cs cy da de el en es et eu fa fi fr ga gl he hi hr hu hy id is it ka kk ky lt lv mk ms nb nl pl pt ro ru sk sl sq sr sv sw tr uk uz'
+
+/** Only those of English: in other languages they are also words (`set`, `ago`, `out`). */
+const SHORT = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec']
+
+/** Without a day or a year these are words, unless they have a capital within a sentence. */
+const AS_A_WORD: Readonly<Record<number, RegExp>> = { 3: /\bmarch\b|^March\b/, 5: /\bmay\b|^May\b/ }
+
+/** What a term says in a day: a number up to 31, a year, a whole day (20230508), or one of these. */
+const NOTHING = 0
+/** May is `MONTH + 5`. */
+const MONTH = 100
+/** Makes a month of the number before it; `日` and `年` may follow a day or year. */
+const MONTH_SIGN = -1
+const SIGN = -2
+const SIGNS: Readonly<Record<string, number>> = {
+  ...{ 月: MONTH_SIGN, 월: MONTH_SIGN, 年: SIGN, 日: SIGN, 년: SIGN, 일: SIGN },
+}
+
+/** `8th`, and `08t13` of an ISO time. */
+const NUMBER = /^(\d{1,2})(?:st|nd|rd|th|t\d\d)?$/
+const YEAR = /^[12]\d{3}$/
+const WHOLE = /^([12]\d{3}(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01]))(?:t\d*z?)?$/
+
+const isDay = (value: number): boolean => value >= 1 && value <= 31
+const isMonth = (value: number): boolean => value >= 1 && value <= 12
+const isNamed = (value: number): boolean => value > MONTH && value <= MONTH + 12
+const isYear = (value: number): boolean => value >= 1_000 && value < 3_000
+
+const months = lazily(() => {
+  const names = new Map(SHORT.map((name, at) => [name, at + 1]))
+  const locales = LANGUAGES.split(' ').map((language) => `${language}-u-ca-gregory-nu-latn`)
+  for (const day of ['numeric', undefined] as const) {
+    for (const locale of locales) {
+      const format = new Intl.DateTimeFormat(locale, { month: 'long', day, timeZone: 'UTC' })
+      for (let month = 1; month <= 12; month++) {
+        const parts = format.formatToParts(Date.UTC(2_000, month - 1))
+        const [name = '', other] = tokensOf(parts.find(({ type }) => type === 'month')?.value ?? '')
+        if (other === undefined && !/^\d/.test(name)) names.set(name, month)
+      }
+    }
+  }
+  return names
+})
+
+function numberIn(term: string): number {
+  const [, number] = NUMBER.exec(term) ?? []
+  if (number !== undefined) return isDay(Number(number)) ? Number(number) : NOTHING
+  const [, whole] = WHOLE.exec(term) ?? []
+  return whole === undefined && !YEAR.test(term) ? NOTHING : Number(whole ?? term)
+}
+
+export function calendarValue(term: string): number {
+  if (term < ':') return numberIn(term)
+  const month = months().get(term)
+  return month === undefined ? (SIGNS[term] ?? NOTHING) : MONTH + month
+}
+
+/** At least a month. */
+export interface Day {
+  readonly year?: number | undefined
+  readonly month: number
+  readonly day?: number | undefined
+  /** Where it is said. */
+  readonly at: number
+}
+
+/** Days in a row of terms, of which `valueAt` gives the calendar's value. */
+export function daysIn(length: number, valueAt: (index: number) => number): readonly Day[] {
+  const days: Day[] = []
+  /** A word may stand between: 8 de mayo de 2023. */
+  const near = (is: (value: number) => boolean, at: number, step: -1 | 1): number => {
+    if (is(valueAt(at + step))) return at + step
+    return valueAt(at + step) <= NOTHING && is(valueAt(at + 2 * step)) ? at + 2 * step : Number.NaN
+  }
+  const numberAt = (at: number) => (Number.isNaN(at) ? undefined : valueAt(at))
+
+  function named(month: number, first: number, last: number): void {
+    const before = near(isDay, first, -1)
+    const after = Number.isNaN(before) ? near(isDay, last, 1) : Number.NaN
+    const year = numberAt(near(isYear, after || last, 1)) ?? numberAt(near(isYear, first, -1))
+    days.push({ at: last, year, month, day: numberAt(before) ?? numberAt(after) })
+  }
+
+  /** 2023-05-08, or 8.5.2023; where day and month cannot be told apart, either. */
+  function numeric(at: number): void {
+    const [a = 0, b = 0, year, c = 0, d = 0] = [-2, -1, 0, 1, 2].map((step) => valueAt(at + step))
+    if (isMonth(c) && isDay(d)) days.push({ at, year, month: c, day: d })
+    else if (isDay(a) && isDay(b)) {
+      if (isMonth(b)) days.push({ at, year, month: b, day: a })
+      if (isMonth(a) && a !== b) days.push({ at, year, month: a, day: b })
+    }
+  }
+
+  for (let at = 0; at < length; at++) {
+    const value = valueAt(at)
+    if (value === NOTHING || isDay(value)) continue
+    if (isNamed(value)) named(value - MONTH, at, at)
+    else if (value === MONTH_SIGN && isMonth(valueAt(at - 1))) named(valueAt(at - 1), at - 1, at)
+    else if (isYear(value)) numeric(at)
+    else if (value > MONTH + 12) {
+      const [year, month = 0, day] = [value / 10_000, (value / 100) % 100, value % 100].map(
+        Math.floor,
+      )
+      days.push({ at, year, month, day })
+    }
+  }
+  return days
+}
+
+/** U+2010, which no term of a text contains. */
+const HYPHEN = '‐'
+
+const digits = (value: number, count = 2): string => `${value}`.padStart(count, '0')
+
+/** The day, the day of any year, the month, and the month of any year. */
+function formsOf({ year, month, day }: Omit<Day, 'at'>) {
+  const inYear = HYPHEN + digits(month)
+  const date = day === undefined ? undefined : `${inYear}${HYPHEN}${digits(day)}`
+  const ofYear = (form: string | undefined) =>
+    year === undefined || form === undefined ? undefined : digits(year, 4) + form
+  const ofAny = (form: string | undefined) => form && HYPHEN + form
+  return [ofYear(date), ofAny(date), ofYear(inYear), ofAny(inYear)] as const
+}
+
+/**
+ * How much a memory counts that says the asked day: as the words that the day stands for, or less if
+ * it says it less exactly, or was written then. A year is a word in every form.
+ * Chosen so that another year's `8 May` comes behind `2023-05-08`.
+ */
+const DAY_AND_MONTH = 2.5
+const MONTH_ALONE = 0.9
+const LESS_EXACT = [1, 0.5, 0.4, 0.2] as const
+const WRITTEN = 0.2
+
+const writtenAs = (form: string): string => `w${form}`
+
+/** More days of one memory are left out. */
+const MOST_DAYS = 100
+
+/** The terms that a memory has for the days that it says, and for that of its writing. */
+export function termsOfDays(days: readonly Day[], written: number): readonly string[] {
+  const said = days.filter(({ year, day }) => year !== undefined || day !== undefined)
+  const forms = said.slice(0, MOST_DAYS).flatMap((day) => formsOf(day))
+  const of = new Date(written)
+  const [year, month, day] = [of.getUTCFullYear(), of.getUTCMonth() + 1, of.getUTCDate()]
+  const [date, , inMonth] = formsOf({ year, month, day })
+  for (const form of [date, inMonth]) if (form) forms.push(writtenAs(form))
+  return [...new Set(forms)].filter((form) => form !== undefined)
+}
+
+/**
+ * The days that a question names: weighted terms by the word that stands for the day, its month alone
+ * or the most exact of the terms.
+ */
+export function daysAsked(q: string): ReadonlyMap<string, ReadonlyMap<string, number>> {
+  const words = tokensOf(q)
+  const values = words.map(calendarValue)
+  const asked = new Map<string, ReadonlyMap<string, number>>()
+  for (const each of daysIn(words.length, (at) => values[at] ?? NOTHING)) {
+    const forms = formsOf(each)
+    const first = forms.findIndex((form) => form !== undefined)
+    const exact = forms[first] ?? ''
+    if (first === forms.length - 1) {
+      const word = words[each.at] ?? ''
+      if (!AS_A_WORD[each.month]?.test(q)) asked.set(word, new Map([[exact, MONTH_ALONE]]))
+      continue
+    }
+    const weights = new Map(each.year === undefined ? [] : [[writtenAs(exact), WRITTEN]])
+    for (const [at, form] of forms.entries()) if (form) weights.set(form, LESS_EXACT[at] ?? 0)
+    weights.set(exact, each.day === undefined ? 1 : DAY_AND_MONTH)
+    asked.set(exact, weights)
+  }
+  return asked
+}
+
+/** Whether it stands for a day, and is no word of a text. */
+export const isDayTerm = (term: string): boolean => term.includes(HYPHEN)
+
+/** As people see it: in ISO's form. */
+export const shownTerm = (term: string): string =>
+  isDayTerm(term) ? term.replace(/^w/, '').replaceAll(HYPHEN, '-') : term
