@@ -119,14 +119,9 @@ function* foldsOf(run: string): Generator<[string, string]> {
   }
 }
 
-const isLower = (letter: string): boolean => letter === letter.toLowerCase()
-
 function makeFolding() {
   const runs = FOLDS.trim().split(/\s+/)
-  const folded = new Map(runs.flatMap((run) => [...foldsOf(run)]))
-  /** Characters that need folding beyond lower case: accents and joiners. */
-  const left = new RegExp(`[${JOINER}${[...folded.keys()].filter(isLower).join('')}]`, 'gu')
-  return { folded, left }
+  return new Map(runs.flatMap((run) => [...foldsOf(run)]))
 }
 
 /** Loaded lazily, because most writes fold nothing. */
@@ -137,7 +132,7 @@ const FOLDABLE = /[^a-z0-9]/gu
 const FOLDED = /^[a-z0-9]+$/
 
 function foldAny(word: string): string {
-  const { folded } = folding()
+  const folded = folding()
   return word.replace(JOINING, '').replace(FOLDABLE, (letter) => folded.get(letter) ?? letter)
 }
 
@@ -146,17 +141,6 @@ const fold = (word: string): string => (FOLDED.test(word) ? word : foldAny(word)
 
 /** In order, folded: lower case, without the accents of Latin letters. */
 export const wordsOf = (text: string): string[] => (text.match(WORD) ?? []).map(fold)
-
-/**
- * Folded like words, and by all case mappings of JavaScript. Each character is folded independently
- * of its neighbours, so that a part of a text folds to a part of the folded text.
- */
-export function foldedCharacters(text: string): string {
-  const { folded, left } = folding()
-  // Via upper case, which alone maps ß and ẞ to ss, and ligatures to their letters.
-  const cased = text.toLowerCase().toUpperCase().toLowerCase()
-  return cased.replace(left, (letter) => folded.get(letter) ?? '')
-}
 
 /**
  * The first words. `matchAll` would copy the pattern for each text, so `lastIndex` is set here,

@@ -86,7 +86,7 @@ test('a phrase is looked for in each memory once', async () => {
     required(
       index,
       { phrases: [['a', 'a']], groups: [] },
-      { terms: await index.terms(turn), allowance: { looks: 0 }, turn },
+      { terms: await index.terms(turn), isAccented: false, allowance: { looks: 0 }, turn },
     )
   const times = await growth(
     () => look(small),

@@ -29,7 +29,7 @@ export interface MemorySummary extends Omit<ListedMemory, 'text'> {
 
 /** Of a short memory the `text`, of a longer one a `snippet` around the best match. */
 export interface MemoryHit extends MemorySummary {
-  /** Its words that answer the question, in lower case and without accents. */
+  /** Its words that answer the question, in lower case. */
   readonly matched: readonly string[]
   /** The cosine of the angle between its vector and the one that was sent. */
   readonly similarity?: number

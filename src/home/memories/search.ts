@@ -74,8 +74,7 @@ const query = z
 const hitSchema = summarySchema
   .extend({
     matched: z.array(z.string()).meta({
-      description:
-        'Words of the memory that match words of `q`, in lower case and without accents.',
+      description: 'Words of the memory that match words of `q`, in lower case.',
     }),
     similarity: z.number().min(-1).max(1).optional().meta({
       description: 'The cosine of the angle between its vector and the one that was sent.',

@@ -36,7 +36,7 @@ export interface SearchQuery {
 }
 
 export interface SearchHit extends Omit<MemorySummary, 'change'> {
-  /** Words of the memory that match words of `q`, in lower case and without accents. */
+  /** Words of the memory that match words of `q`, in lower case. */
   readonly matched: readonly string[]
   /** The cosine of the angle between its vector and the asked one, if it has one of that model. */
   readonly similarity?: number

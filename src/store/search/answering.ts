@@ -13,6 +13,7 @@ import { Indexes, type SearchSource } from './indexes.ts'
 import { type Ranking, rank } from './rank.ts'
 import { fused, type Similar, similarTo } from './similar.ts'
 import { snippetOf } from './snippet.ts'
+import { spellingOf } from './spelling.ts'
 import { tokensOf } from './tokens.ts'
 import type { Turn } from './vocabulary.ts'
 
@@ -66,18 +67,22 @@ const NEAR = { words: 4, least: 3, most: 60, terms: 4_096 }
 
 /** The most similar word of the home for each of the first words, unless none is similar. */
 async function nearWords(index: HomeIndex, q: string, turn: Turn): Promise<readonly string[]> {
-  const words = tokensOf(q).filter(({ length }) => length >= NEAR.least && length <= NEAR.most)
-  const { sorted } = await index.terms(turn)
+  const words = tokensOf(q)
+    .map(spellingOf)
+    .filter(({ length }) => length >= NEAR.least && length <= NEAR.most)
+  const terms = await index.terms(turn)
   const near = new Set<string>()
   for (const word of words.slice(0, NEAR.words)) {
     let best = { term: '', apart: Math.ceil(word.length / 2) }
-    for (const [at, term] of sorted.entries()) {
+    for (const [at, term] of terms.sorted.entries()) {
       if (at % NEAR.terms === NEAR.terms - 1) await turn()
       if (Math.abs(term.length - word.length) >= best.apart) continue
       const apart = distance(term, word)
       if (apart < best.apart) best = { term, apart }
     }
-    if (best.term !== '' && best.apart > 0) near.add(best.term)
+    // The last spelling is one that occurs.
+    const written = terms.spellingsOf(best.term).at(-1) ?? ''
+    if (written !== '' && best.apart > 0) near.add(written)
   }
   return [...near]
 }

@@ -1,11 +1,10 @@
 /**
- * Normalizes and folds whole texts quickly, because a search folds megabytes. The result for each
- * UTF-16 unit is computed once and looked up afterwards; ASCII texts only need lower case.
+ * Folds texts to what the index holds: composed, in lower case, and with the plain forms of
+ * characters that only look different. A search folds megabytes, so the result for each UTF-16 unit
+ * is computed once and looked up afterwards; ASCII texts only need lower case.
  */
-import { foldedCharacters } from '../words.ts'
-
 const UNKNOWN = 0xffff
-/** Folds to no or several units, or is half of a surrogate pair: the text is folded as a whole. */
+/** Folds to no or several units, or depends on others: the text is folded as a whole. */
 const ODD = 0xfffe
 
 const isHigh = (unit: number): boolean => unit >= 0xd800 && unit <= 0xdbff
@@ -14,20 +13,40 @@ const isLow = (unit: number): boolean => unit >= 0xdc00 && unit <= 0xdfff
 /** High surrogates of U+1F000 to U+1FBFF: symbols and emoji, which folding does not change. */
 const isOfSigns = (unit: number): boolean => unit >= 0xd83c && unit <= 0xd83e
 
-function foldOf(unit: number): number {
+/**
+ * Of half and full width, ligatures, units such as ㎏: letters and digits that NFKC makes plain. It
+ * would take apart fractions, jamo, and vowels of Thai and Lao; and emoji are symbols.
+ */
+const PRESENTED =
+  /[[\p{CWKCF}&&[\p{L}\p{N}\u3200-\u33ff\uff00-\uffef]]--[¼-¾⅐-⅟↉ำຳ\u3131-\u318e\u{1f000}-\u{1fbff}]]/v
+const EACH_PRESENTED = new RegExp(PRESENTED, 'gv')
+
+/** A Greek letter has one form at the end of words; `İ` alone would become two characters. */
+const lowered = (text: string): string =>
+  text.replaceAll('İ', 'i').toLowerCase().replaceAll('ς', 'σ')
+
+export function thoroughlyFolded(text: string): string {
+  const lower = lowered(text.normalize('NFC'))
+  if (!PRESENTED.test(lower)) return lower
+  return lowered(lower.replace(EACH_PRESENTED, (each) => each.normalize('NFKC')).normalize('NFC'))
+}
+
+/** Combining marks, and letters and marks that join the previous one. */
+const JOINS = /[\p{M}\u1161-\u1175\u11a8-\u11c2ﾞﾟ\uffc2-\uffdc]/u
+
+export const unitOf = (folded: string): number =>
+  folded.length === 1 ? Math.min(ODD, folded.charCodeAt(0)) : ODD
+
+function foldOf(unit: number, isPart: (character: string) => boolean): number {
   if (isHigh(unit)) return isOfSigns(unit) ? unit : ODD
   if (isLow(unit)) return unit
-  const folded = foldedCharacters(String.fromCharCode(unit))
-  return folded.length === 1 ? Math.min(ODD, folded.charCodeAt(0)) : ODD
-}
-
-/** Combining marks, and Hangul letters that join the previous one. */
-const JOINS = /[\p{M}\u1161-\u1175\u11a8-\u11c2]/u
-
-function isComposed(unit: number): boolean {
   const character = String.fromCharCode(unit)
-  return character.normalize('NFC') === character && !JOINS.test(character)
+  return isPart(character) ? ODD : unitOf(thoroughlyFolded(character))
 }
+
+/** May be composed with others. */
+const isJoined = (character: string): boolean =>
+  character.normalize('NFC') !== character || JOINS.test(character)
 
 interface Folds {
   /** The result for each unit. */
@@ -35,14 +54,14 @@ interface Folds {
   readonly ask: (unit: number) => number
 }
 
-const remembered = (ask: (unit: number) => number): Folds => ({
+export const remembered = (ask: (unit: number) => number): Folds => ({
   known: new Uint16Array(65_536).fill(UNKNOWN),
   ask,
 })
 
-const ofComposed = remembered(foldOf)
-/** Text that composition might change is handled separately. */
-const ofAny = remembered((unit) => (isComposed(unit) ? foldOf(unit) : ODD))
+const ofAny = remembered((unit) => foldOf(unit, isJoined))
+/** In composed text, only what becomes plain may be composed again. */
+const ofComposed = remembered((unit) => foldOf(unit, (each) => PRESENTED.test(lowered(each))))
 
 /** Computes a unit that was not seen before. */
 function isOdd({ known, ask }: Folds, unit: number): boolean {
@@ -70,7 +89,7 @@ function foldKnown(from: number, to: number, known: Uint16Array): number {
 }
 
 /** Undefined if not every unit can be folded on its own. */
-function foldUnits(text: string, folds: Folds): string | undefined {
+export function foldUnits(text: string, folds: Folds): string | undefined {
   const { length } = text
   if (length > MOST_UNITS) return undefined
   bytes.write(text, 'utf16le')
@@ -80,20 +99,16 @@ function foldUnits(text: string, folds: Folds): string | undefined {
   return bytes.toString('utf16le', 0, 2 * length)
 }
 
-/** The table only holds single units. Only of text without anything to compose with the `s`. */
-const spelledOut = (text: string): string => text.replaceAll('ß', 'ss')
+export const isAscii = (text: string): boolean => Buffer.byteLength(text) === text.length
 
 function foldComposed(text: string): string {
   const composed = text.normalize('NFC')
-  return foldUnits(spelledOut(composed), ofComposed) ?? foldedCharacters(composed)
+  return foldUnits(composed, ofComposed) ?? thoroughlyFolded(composed)
 }
 
-export const isAscii = (text: string): boolean => Buffer.byteLength(text) === text.length
-
-/** Composed (NFC), then folded like `foldedCharacters`. */
 export function foldedText(text: string): string {
   if (isAscii(text)) return text.toLowerCase()
-  return foldUnits(spelledOut(text), ofAny) ?? foldComposed(text)
+  return foldUnits(text, ofAny) ?? foldComposed(text)
 }
 
 /** Scripts without spaces, and Hangul with its particles; inside of a character class. */
@@ -106,16 +121,18 @@ const IN_WORD = /[\p{L}\p{N}\p{M}]/u
  * are words of their own.
  */
 const NEEDS_NEIGHBOURS = new RegExp(
-  String.raw`[\p{S}\p{Cs}\p{Co}${WITHOUT_SPACES}\u0600-\u06ff’ʼ]`,
+  String.raw`[\p{S}\p{Cs}\p{Co}${WITHOUT_SPACES}\u0600-\u06ffʼ]`,
   'u',
 )
 
 const SPACE = 0x20
+const APOSTROPHE = 0x27
 
 function wordUnitOf(unit: number): number {
-  const folded = isComposed(unit) ? foldOf(unit) : ODD
+  const folded = foldOf(unit, isJoined)
   if (folded >= ODD || folded < 0x80) return folded
   const character = String.fromCharCode(folded)
+  if (character === '’') return APOSTROPHE
   if (NEEDS_NEIGHBOURS.test(character)) return ODD
   return IN_WORD.test(character) ? folded : SPACE
 }
@@ -123,5 +140,4 @@ function wordUnitOf(unit: number): number {
 const ofWords = remembered(wordUnitOf)
 
 /** Folded, with spaces for non-ASCII signs; undefined if that does not separate all words. */
-export const foldedWords = (text: string): string | undefined =>
-  foldUnits(spelledOut(text), ofWords)
+export const foldedWords = (text: string): string | undefined => foldUnits(text, ofWords)

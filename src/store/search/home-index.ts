@@ -86,11 +86,12 @@ function visitIn(doc: Doc, asked: Uint16Array, visit: Visit): void {
   }
 }
 
-/** Whether the terms occur one after the other. */
-function hasPhrase(tokens: Int32Array, phrase: readonly number[]): boolean {
-  const [first = 0] = phrase
-  for (let at = tokens.indexOf(first); at >= 0; at = tokens.indexOf(first, at + 1)) {
-    if (phrase.every((term, offset) => tokens[at + offset] === term)) return true
+/** Whether one of the terms for each place occurs after one for the place before. */
+function hasPhrase(tokens: Int32Array, phrase: readonly ReadonlySet<number>[]): boolean {
+  for (const first of phrase[0] ?? []) {
+    for (let at = tokens.indexOf(first); at >= 0; at = tokens.indexOf(first, at + 1)) {
+      if (phrase.every((terms, offset) => terms.has(tokens[at + offset] ?? NO_TERM))) return true
+    }
   }
   return false
 }
@@ -216,15 +217,16 @@ export class HomeIndex {
     })
   }
 
-  /** Numbers of the memories that contain the terms one after the other. */
+  /** Numbers of the memories that contain the terms one after the other, each in some spelling. */
   async withPhrase(
-    terms: readonly string[],
+    terms: readonly (readonly string[])[],
     turn: Turn,
     isAsked: (doc: Doc) => boolean,
   ): Promise<ReadonlySet<number>> {
-    const phrase = terms.map((term) => this.#lexicon.numberOf(term))
+    const phrase = terms.map((all) => new Set(all.map((term) => this.#lexicon.numberOf(term))))
+    for (const numbers of phrase) numbers.delete(NO_TERM)
     const found = new Set<number>()
-    if (phrase.includes(NO_TERM)) return found
+    if (phrase.some(({ size }) => size === 0)) return found
     await this.#each(turn, (doc) => {
       if (isAsked(doc) && hasPhrase(doc.tokens, phrase)) found.add(doc.id)
     })

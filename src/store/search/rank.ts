@@ -3,7 +3,8 @@ import { daysAsked, shownTerm } from './days.ts'
 import type { Doc, HomeIndex, Visit } from './home-index.ts'
 import { addNeighbours, type Scores } from './neighbours.ts'
 import { required } from './required.ts'
-import { isEnglish, STOP_WORDS } from './stop-words.ts'
+import { hasAccents } from './spelling.ts'
+import { isEnglish, isStopWord } from './stop-words.ts'
 import { parseQuery } from './tokens.ts'
 import {
   compoundsOf,
@@ -311,7 +312,7 @@ async function findSignificant(
   words: readonly string[],
 ): Promise<readonly Found[]> {
   const most = mostOf(sought.index.docs.size)
-  const [significant, stop] = split(words, (word) => !STOP_WORDS.has(word))
+  const [significant, stop] = split(words, (word) => !isStopWord(word))
   const meanings = await meaningsOf(sought, significant)
   const gathered = await gather({ ...sought, most }, meanings)
   const [rare, common] = split(meanings, ({ word }) => (gathered.get(word)?.memories ?? 0) <= most)
@@ -422,7 +423,9 @@ export async function rank(
   turn: Turn,
 ): Promise<Ranking> {
   const { words, phrases } = parseQuery(q, all)
-  const dictionary = { terms: await index.terms(turn), allowance: { looks: LOOKS }, turn }
+  const terms = await index.terms(turn)
+  const isAccented = words.some(hasAccents)
+  const dictionary = { terms, isAccented, allowance: { looks: LOOKS }, turn }
   const left = { variants: VARIANTS, places: PLACES }
   const limits = { left, most: index.docs.size, turn }
   const days: ReadonlyMap<string, Variants> = all ? new Map() : daysAsked(q)

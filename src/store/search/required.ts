@@ -1,7 +1,7 @@
 /** Memories that satisfy the required parts of a query: phrases, and all words with match=all. */
 import type { Doc, HomeIndex } from './home-index.ts'
 import { isUnspaced } from './tokens.ts'
-import { type Dictionary, unspacedTerms } from './variants.ts'
+import { containing, type Dictionary, spellingsOf } from './variants.ts'
 
 export interface Required {
   /** Tokens that must be adjacent. */
@@ -28,8 +28,10 @@ export async function required(
 
   for (const tokens of phrases) {
     const [token = ''] = tokens
-    if (tokens.length > 1) ids = await index.withPhrase(tokens, turn, isAsked)
-    else ids = await withSome(isUnspaced(token) ? await unspacedTerms(dictionary, token) : [token])
+    const terms = tokens.map((each) => spellingsOf(dictionary, each))
+    if (tokens.length > 1) ids = await index.withPhrase(terms, turn, isAsked)
+    else if (!isUnspaced(token)) ids = await withSome(terms.flat())
+    else ids = await withSome([...(await containing(dictionary, token)).keys()])
   }
   for (const terms of groups) ids = await withSome(terms)
   return ids

@@ -39,15 +39,18 @@ function moved(text: string, from: number, by: number): number {
   return at
 }
 
-/** Folding drops joiners; if it did, offsets are counted again in the text. */
+/** Folded on its own: a character and what may be composed with it. */
+const FOLDED = /.[\p{M}ﾞﾟ]*/gsu
+
+/** Folding changes the length of some characters; if it did, offsets are counted again in the text. */
 function placeIn(text: string, folded: string, at: number): number {
   if (folded.length === text.length) return at
   let place = 0
   let left = at
-  for (const character of text) {
-    left -= foldedText(character).length
+  for (const [piece] of text.matchAll(FOLDED)) {
+    left -= foldedText(piece).length
     if (left < 0) break
-    place += character.length
+    place += piece.length
   }
   return place
 }

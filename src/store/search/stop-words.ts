@@ -1,6 +1,8 @@
+import { spellingOf } from './spelling.ts'
+
 /**
- * Folded stop words. They are ignored in a question if its other words match, and tell which
- * language it is in.
+ * Stop words, in the spelling that stands for all. They are ignored in a question if its other
+ * words match, and tell which language it is in.
  */
 const WORDS = {
   en: `
@@ -32,8 +34,11 @@ const lists = Object.entries(WORDS).map(
 
 export const STOP_WORDS: ReadonlySet<string> = new Set(lists.flatMap(([, words]) => [...words]))
 
+export const isStopWord = (word: string): boolean => STOP_WORDS.has(spellingOf(word))
+
 /** More of its words are English stop words than those of any other language. */
-export function isEnglish(words: readonly string[]): boolean {
+export function isEnglish(asked: readonly string[]): boolean {
+  const words = asked.map(spellingOf)
   const [english = 0, ...others] = lists.map(
     ([, list]) => words.filter((word) => list.has(word)).length,
   )

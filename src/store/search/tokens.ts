@@ -19,20 +19,14 @@ const APOSTROPHE = /(?<=\p{Script=Cyrillic})['`’ʼ](?=\p{Script=Cyrillic})/gu
 
 const ARABIC = /[\u0600-\u06ff]/
 
+/** Vowel signs and the like, and what makes a word wider. */
+const SIGNS = String.raw`[\u0640\u064b-\u0655\u0670]*`
+
 /** The Arabic article, with its prefixes. */
-const ARTICLE = /(?<!\p{L})(?:[وفبك]?ال|لل)(?=\p{Script=Arabic}{3})/gu
-
-/** Letters that are used for each other; vowel signs are usually omitted. */
-const ALIKE = /[أإآٱ]|ى|ة|ؤ|ئ|[\u0640\u064b-\u0652\u0670]/gu
-const ALIKE_AS: Readonly<Record<string, string>> = {
-  ...{ أ: 'ا', إ: 'ا', آ: 'ا', ٱ: 'ا' },
-  ...{ ى: 'ي', ة: 'ه', ؤ: 'و', ئ: 'ي' },
-}
-
-const foldedArabic = (text: string): string =>
-  ARABIC.test(text)
-    ? text.replace(ALIKE, (letter) => ALIKE_AS[letter] ?? '').replace(ARTICLE, '')
-    : text
+const ARTICLE = new RegExp(
+  String.raw`(?<![\p{L}\p{M}])(?:(?:[وفبك]${SIGNS})?[اأإآٱ]${SIGNS}ل|ل${SIGNS}ل)${SIGNS}(?=(?:\p{Script=Arabic}${SIGNS}){3})`,
+  'gu',
+)
 
 const TOKEN = /[a-z0-9\u0080-\u{10ffff}]+/gu
 
@@ -59,7 +53,7 @@ export function thoroughlyIndexable(text: string): string {
     .replace(BETWEEN, ' ')
     .replace(SYMBOL, (symbol) => ` ${symbol.replace('\ufe0f', '')} `)
   const apart = MAY_BE_UNSPACED.test(folded) ? folded.replace(UNSPACED, pairs) : folded
-  return foldedArabic(apart)
+  return ARABIC.test(apart) ? apart.replace(ARTICLE, '') : apart
 }
 
 /** The words of a text in order, as the index has them. */
@@ -108,8 +102,9 @@ function cut(phrases: readonly (readonly string[])[]): readonly (readonly string
 
 /** `all`: runs without spaces are phrases, because their pairs alone say less. */
 export function parseQuery(q: string, all: boolean): Query {
-  const words = new Set((q.normalize('NFC').match(WORD) ?? []).flatMap(soughtIn))
-  const quoted = [...q.matchAll(QUOTED)].map(([, ...groups]) => groups.find(Boolean) ?? '')
-  const runs = all ? (foldedText(q).match(UNSPACED) ?? []) : []
+  const folded = foldedText(q)
+  const words = new Set((folded.match(WORD) ?? []).flatMap(soughtIn))
+  const quoted = [...folded.matchAll(QUOTED)].map(([, ...groups]) => groups.find(Boolean) ?? '')
+  const runs = all ? (folded.match(UNSPACED) ?? []) : []
   return { words: [...words], phrases: cut([...quoted, ...runs].map(soughtIn)) }
 }

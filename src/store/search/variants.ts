@@ -1,10 +1,18 @@
-/** The variants of a query's words in an index, and their weights. */
+/**
+ * The variants of a query's words in an index, and their weights. Words and terms are compared in one
+ * spelling each, and looked up in all of them.
+ */
 import { stemmer } from 'stemmer'
+import { hasAccents, spellingOf } from './spelling.ts'
 import { isUnspaced } from './tokens.ts'
 import { type Allowance, COMPARISON, type Terms, type Turn } from './vocabulary.ts'
 
 /** Weights relative to an exact match, chosen by `npm run bench -- find`. */
 const WEIGHTS = {
+  /** The same word in another spelling: Мёд, мед. */
+  spelling: 0.9,
+  /** With other accents, in a question with accents: ban for bạn. */
+  accents: 0.4,
   /** Same English stem: allergies, allergy. */
   stem: 0.9,
   /** Same beginning with another ending: книгою for книга, Bäume for Baum. */
@@ -45,6 +53,8 @@ const LONGEST_WORD = 40
 /** Variants per kind, first in order, and terms compared for them. */
 const MOST_VARIANTS = 200
 const MOST_ALIKE = 2_000
+/** All spellings of them. */
+const MOST_SPELLED = 4_000
 
 /** Linking elements of German compounds. */
 const LINKS = ['', 's', 'es', 'n', 'en', 'er', 'e'] as const
@@ -57,6 +67,8 @@ export type Variants = ReadonlyMap<string, number>
 /** The vocabulary that variants come from. */
 export interface Dictionary {
   readonly terms: Terms
+  /** Some word of the query has accents, so that a word without them is meant without. */
+  readonly isAccented: boolean
   readonly allowance: Allowance
   readonly turn: Turn
 }
@@ -148,17 +160,34 @@ function collect() {
   }
 }
 
+/** Terms with their weights in all spellings, of which the one that is asked for counts most. */
+function spelled({ terms, isAccented }: Dictionary, asked: string, variants: Variants): Variants {
+  const { weights, add } = collect()
+  const word = spellingOf(asked)
+  for (const [term, weight] of variants) {
+    if (term !== word && weights.size < MOST_SPELLED) add(weight, ...terms.spellingsOf(term))
+  }
+  for (const term of variants.has(word) ? terms.spellingsOf(word) : []) {
+    const isOther = isAccented && (hasAccents(term) || hasAccents(asked))
+    add(isOther ? WEIGHTS.accents : WEIGHTS.spelling, term)
+  }
+  if (variants.has(word)) add(1, asked)
+  return weights
+}
+
+export const spellingsOf = ({ terms }: Dictionary, asked: string): readonly string[] => [
+  ...new Set([asked, ...terms.spellingsOf(spellingOf(asked))]),
+]
+
 /**
  * A single character of a script without spaces matches the pairs that start with it; a pair
  * matches itself.
  */
-export async function unspacedTerms(dictionary: Dictionary, token: string) {
+async function unspacedVariants(dictionary: Dictionary, asked: string): Promise<Variants> {
+  const token = spellingOf(asked)
   const begun = [...token].length === 1 ? await beginningWith(dictionary, token) : []
-  return [token, ...begun]
+  return spelled(dictionary, asked, new Map([token, ...begun].map((term) => [term, 1])))
 }
-
-const unspacedVariants = async (dictionary: Dictionary, token: string): Promise<Variants> =>
-  new Map((await unspacedTerms(dictionary, token)).map((term) => [term, 1]))
 
 const beginningWith = (
   { terms, allowance, turn }: Dictionary,
@@ -187,9 +216,11 @@ export async function compoundsOf(
 ): Promise<ReadonlyMap<string, readonly string[]>> {
   const found = new Map<string, string[]>()
   const endings = new Map<number, Ending[]>()
-  for (const word of words.filter(isWord)) {
+  for (const asked of words) {
+    const word = spellingOf(asked)
+    if (!isWord(word)) continue
     const compounds: string[] = []
-    found.set(word, compounds)
+    found.set(asked, compounds)
     for (const ending of ENDINGS) {
       const suffix = word + ending
       const alike = endings.get(lastUnits(suffix)) ?? []
@@ -210,17 +241,18 @@ export async function compoundsOf(
 /** Terms with the same or nearly the same meaning; some may occur in no memory. */
 export async function variantsOf(
   dictionary: Dictionary,
-  word: string,
+  asked: string,
   compounds: readonly string[],
   isEnglish: boolean,
 ): Promise<Variants> {
-  if (isUnspaced(word)) return unspacedVariants(dictionary, word)
+  if (isUnspaced(asked)) return unspacedVariants(dictionary, asked)
+  const word = spellingOf(asked)
   const { weights, add } = collect()
   add(1, word)
-  if (word.length > LONGEST_WORD) return weights
-  if (DIGIT.test(word)) {
-    if (word.length >= MIN_CHARS) add(WEIGHTS.beginning, ...(await beginningWith(dictionary, word)))
-    return weights
+  if (word.length > LONGEST_WORD || DIGIT.test(word)) {
+    const isBeginning = word.length >= MIN_CHARS && word.length <= LONGEST_WORD
+    if (isBeginning) add(WEIGHTS.beginning, ...(await beginningWith(dictionary, word)))
+    return spelled(dictionary, asked, weights)
   }
   const stem = LATIN.test(word) ? stemmer(word) : undefined
   const alike = stem !== undefined && isEnglish ? ALIKE_IN_ENGLISH : 1
@@ -230,29 +262,30 @@ export async function variantsOf(
   }
   add(alike * WEIGHTS.ending, ...compounds)
   add(WEIGHTS.part, ...compoundParts(dictionary, word))
-  return weights
+  return spelled(dictionary, asked, weights)
 }
 
 /** Possible spellings, if the word and its variants do not occur. */
-export async function misspellingsOf(
-  { terms, allowance, turn }: Dictionary,
-  word: string,
-): Promise<Variants> {
+export async function misspellingsOf(dictionary: Dictionary, asked: string): Promise<Variants> {
+  const { terms, allowance, turn } = dictionary
+  const word = spellingOf(asked)
   if (word.length < MIN_CHARS || word.length > 3 * COMPOUND || DIGIT.test(word)) return new Map()
   const most = word.length >= COMPOUND ? 2 : 1
   const test = (term: string) => isNear(word, term, most)
   const look = { beginning: word[0] ?? '', test, most: MOST_VARIANTS, cost: COMPARISON }
   const near = await terms.find(look, allowance, turn)
-  return new Map(near.map((term) => [term, WEIGHTS.near]))
+  return spelled(dictionary, asked, new Map(near.map((term) => [term, WEIGHTS.near])))
 }
 
 /** The word, or a term that contains it. */
-export async function containing(dictionary: Dictionary, word: string): Promise<Variants> {
-  if (isUnspaced(word)) return unspacedVariants(dictionary, word)
+export async function containing(dictionary: Dictionary, asked: string): Promise<Variants> {
+  if (isUnspaced(asked)) return unspacedVariants(dictionary, asked)
+  const word = spellingOf(asked)
   const { terms, allowance, turn } = dictionary
   const found =
     word.length < MOST_ENDING
       ? await beginningWith(dictionary, word)
       : await terms.find({ test: (term) => term.includes(word), most: MOST_ALIKE }, allowance, turn)
-  return new Map([...found.map((term) => [term, WEIGHTS.containing] as const), [word, 1]])
+  const weights = found.map((term) => [term, WEIGHTS.containing] as const)
+  return spelled(dictionary, asked, new Map([...weights, [word, 1]]))
 }

@@ -1,6 +1,7 @@
-/** The terms of an index in sorted order. */
+/** The terms of an index in sorted order, in one spelling each. */
 import { isDayTerm } from './days.ts'
 import type { Lexicon } from './lexicon.ts'
+import { spellingOf } from './spelling.ts'
 
 /** Longer terms are not looked up by their parts. */
 const LONGEST_TERM = 40
@@ -20,6 +21,10 @@ const DIGIT = /^\d/
 
 /** Approximate bytes per term, without its characters. */
 const TERM_BYTES = 40
+const SPELLING_BYTES = 40
+
+/** Of one term. */
+const MOST_SPELLINGS = 64
 
 /** Lets other work run. */
 export type Turn = () => Promise<void>
@@ -71,14 +76,40 @@ export interface Look {
   readonly most: number
 }
 
+/** For each term with other spellings than itself, their numbers in the lexicon. */
+type Spellings = Map<string, number | readonly number[]>
+
+/** The term for a word with this number. */
+function noted(word: string, number: number, spellings: Spellings): string {
+  const term = spellingOf(word)
+  const known = term === word ? [] : [spellings.get(term) ?? []].flat()
+  if (term !== word && known.length < MOST_SPELLINGS)
+    spellings.set(term, known.length === 0 ? number : [...known, number])
+  return term
+}
+
 /** Terms that may occur: one that is gone is found in no memory. */
 export class Terms {
   /** In UTF-16 order. */
   readonly sorted: readonly string[]
   readonly added = new Set<string>()
+  readonly #spellings: Spellings
+  readonly #lexicon: Lexicon
 
-  constructor(sorted: readonly string[]) {
+  constructor(sorted: readonly string[], spellings: Spellings, lexicon: Lexicon) {
     this.sorted = sorted
+    this.#spellings = spellings
+    this.#lexicon = lexicon
+  }
+
+  add(word: string, number: number): void {
+    this.added.add(noted(word, number, this.#spellings))
+  }
+
+  /** As they are indexed; the first may not occur. */
+  spellingsOf(term: string): readonly string[] {
+    const numbers = [this.#spellings.get(term) ?? []].flat()
+    return [term, ...numbers.map((number) => this.#lexicon.nameOf(number))]
   }
 
   has(term: string): boolean {
@@ -100,11 +131,12 @@ export class Terms {
       if ((at - start + 1) % Math.ceil(TERMS_PER_TURN / cost) === 0) await turn()
     }
     for (const term of this.added) if (term.startsWith(beginning) && test(term)) found.push(term)
-    return found.toSorted().slice(0, most)
+    return [...new Set(found)].toSorted().slice(0, most)
   }
 
   get bytes(): number {
-    return (this.sorted.length + this.added.size) * TERM_BYTES
+    const terms = this.sorted.length + this.added.size
+    return terms * TERM_BYTES + this.#spellings.size * SPELLING_BYTES
   }
 }
 
@@ -122,12 +154,12 @@ export class Vocabulary {
     const { size } = this.#lexicon
     const mostAdded = Math.max(MOST_ADDED, (this.#terms?.sorted.length ?? 0) / 8)
     if (!this.#terms || size - this.#listed > mostAdded) {
-      this.#terms = new Terms(await this.#list(size, turn))
+      this.#terms = await this.#list(size, turn)
       this.#listed = size
     }
     for (; this.#listed < this.#lexicon.size; this.#listed++) {
       const term = this.#wordOf(this.#listed)
-      if (term !== undefined) this.#terms.added.add(term)
+      if (term !== undefined) this.#terms.add(term, this.#listed)
     }
     return this.#terms
   }
@@ -140,16 +172,20 @@ export class Vocabulary {
   }
 
   /** Words first, so that they are kept in homes with very many numbers. */
-  async #list(size: number, turn: Turn): Promise<readonly string[]> {
+  async #list(size: number, turn: Turn): Promise<Terms> {
+    const spellings: Spellings = new Map()
     const words: string[] = []
     const numbers: string[] = []
     for (let number = 1; number < size && words.length < MOST_TERMS; number++) {
-      const term = this.#wordOf(number)
-      if (term !== undefined) (DIGIT.test(term) ? numbers : words).push(term)
+      const word = this.#wordOf(number)
+      const term = word === undefined ? '' : noted(word, number, spellings)
+      if (term !== '') (DIGIT.test(term) ? numbers : words).push(term)
       if (numbers.length > MOST_TERMS) numbers.length = MOST_TERMS
       if (number % LISTED_PER_TURN === 0) await turn()
     }
-    return sorted([...words, ...numbers].slice(0, MOST_TERMS), turn)
+    const all = await sorted([...words, ...numbers].slice(0, MOST_TERMS), turn)
+    const once = all.filter((term, at) => term !== all[at - 1])
+    return new Terms(once, spellings, this.#lexicon)
   }
 
   get bytes(): number {

@@ -1,13 +1,11 @@
 /** Texts are folded, and parted into words, as their characters are, however quickly. */
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { foldedText } from '../../../src/store/search/fold.ts'
+import { foldedText, thoroughlyFolded as slowly } from '../../../src/store/search/fold.ts'
+import { spellingOf, thoroughlySpelled } from '../../../src/store/search/spelling.ts'
 import { indexable, thoroughlyIndexable } from '../../../src/store/search/tokens.ts'
-import { foldedCharacters } from '../../../src/store/words.ts'
 import { timesPromised } from '../../effort.ts'
 import { anyText } from '../engine-words.ts'
-
-const slowly = (text: string): string => foldedCharacters(text.normalize('NFC'))
 
 /** What is not assigned folds to itself: every 61st of it is enough. */
 const characters = Array.from({ length: 0x110000 }, (_, c) => String.fromCodePoint(c)).filter(
@@ -31,6 +29,10 @@ const joining = fc.constantFrom(
   '\u1161',
   '\u11a8',
   '\u0338',
+  'ﾞ',
+  '\uffa1',
+  '\uffc2',
+  '\u064e',
 )
 
 test('a text is folded as its characters are', () => {
@@ -44,8 +46,25 @@ test('a text is folded as its characters are', () => {
   )
 })
 
-test('a letter that folds to two is not composed with the marks after it', () => {
-  expect(foldedText('ß\u0301\u0307')).toBe('ss')
+test('a text has one spelling, however quickly it is made', () => {
+  const differing = characters.filter((c) => {
+    const term = `ж${foldedText(c)}`
+    return spellingOf(term) !== thoroughlySpelled(term)
+  })
+  expect(differing).toEqual([])
+  const texts = fc.array(fc.oneof({ weight: 3, arbitrary: anyText }, joining), { maxLength: 6 })
+  fc.assert(
+    fc.property(texts, (parts) => {
+      const term = `ж${foldedText(parts.join(''))}`
+      expect(spellingOf(term)).toBe(thoroughlySpelled(term))
+    }),
+    { numRuns: timesPromised(2_000) },
+  )
+})
+
+test('what folding makes is folded', () => {
+  const differing = characters.filter((c) => foldedText(foldedText(c)) !== foldedText(c))
+  expect(differing).toEqual([])
 })
 
 test.each(['Ж', 'É', 'e\u0301', 'x\u0301', '🌱', '𐐀', '한'])('so are long texts of %s', (part) => {

@@ -63,7 +63,7 @@ test('no words stand together across key, text and metadata', async () => {
   expect(places).toEqual([0, 9, 18, 19])
   const phrase = (...terms: string[]) =>
     index.withPhrase(
-      terms,
+      terms.map((term) => [term]),
       async () => {},
       () => true,
     )

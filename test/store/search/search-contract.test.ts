@@ -68,6 +68,12 @@ describe.each(stores)('search on $name', (engine) => {
     expect(await keys(agent, { q: 'old' })).toEqual([])
   })
 
+  test('where nothing is found, a similar word is named as it is written', async () => {
+    const { agent } = await fixture.agent()
+    await fixture.write(agent, { key: 'city', text: 'Łódź' })
+    expect((await search(agent, { q: 'lxodzyz', suggest: true })).near).toEqual(['łódź'])
+  })
+
   test('only pinned ones where those are asked for, as they are now', async () => {
     const { agent } = await fixture.agent()
     const metadata = '{"pinned":true}'

@@ -35,10 +35,13 @@ test('it is of the metadata where the match is there, else how the text begins',
   expect(snippet('key', `begin ${filler}`)).toMatch(/^begin .*…$/)
 })
 
-test('it finds its place where folding leaves out characters', () => {
-  const text = `${'x\u030a'.repeat(300)} needle ${filler}`
-  expect(snippet('needle', text)).toContain('needle')
-})
+test.each(['ﾌﾟ', '㌔', 'Ａ\u0301', 'ﬃ'])(
+  'it finds its place where %s becomes shorter or longer',
+  (each) => {
+    const text = `${each.repeat(300)} needle ${filler}`
+    expect(snippet('needle', text)).toContain(' needle ')
+  },
+)
 
 test('a character that is longer than a snippet is left out whole', () => {
   expect(snippet('z', `z${'\u0301'.repeat(400)}`)).toBe('')

@@ -46,7 +46,7 @@ class MemorySummary:
 class MemoryHit(MemorySummary):
     """Of a short memory the `text`, of a longer one a `snippet` around the best match."""
 
-    #: Its words that answer the question, in lower case and without accents.
+    #: Its words that answer the question, in lower case.
     matched: list[str]
     #: The cosine of the angle between its vector and the one that was sent.
     similarity: float | None = None
