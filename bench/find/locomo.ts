@@ -2,16 +2,17 @@
  * LoCoMo, the public set: ten conversations of many sessions, and questions with the turns that
  * answer them (Maharana et al., 2024). It is brought for a run and not kept.
  */
-import { createHash } from 'node:crypto'
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { inflateRawSync } from 'node:zlib'
+import { bring } from './brought.ts'
 import type { QuestionSet } from './recall.ts'
 
-const COMMIT = 'e76cdff4a04fce19090596d49862fe87a5c15aaa'
-const SHA_256 = '5c342973da4b45c12583c9fc7594d6410880f5aba2c491a0db09db262c906fb5'
-const FILE = 'locomo10.zip'
-const SOURCE = `https://raw.githubusercontent.com/snap-research/locomo/${COMMIT}/data/${FILE}`
+const SOURCE = {
+  repository: 'snap-research/locomo',
+  commit: 'e76cdff4a04fce19090596d49862fe87a5c15aaa',
+  path: 'data/locomo10.zip',
+  sha256: '5c342973da4b45c12583c9fc7594d6410880f5aba2c491a0db09db262c906fb5',
+  variable: 'LOCOMO',
+} as const
 
 /** Questions that the conversation does not answer. */
 const UNANSWERABLE = 5
@@ -28,29 +29,10 @@ interface Asked {
   readonly category: number
 }
 
-type Conversation = Readonly<Record<`session_${number}`, readonly Turn[]>> & {
-  readonly qa: readonly Asked[]
-}
-
-async function download(): Promise<Buffer> {
-  const response = await fetch(SOURCE, { signal: AbortSignal.timeout(60_000) })
-  if (!response.ok) throw new Error(`it was answered ${response.status}`)
-  return Buffer.from(await response.arrayBuffer())
-}
-
-async function bring(directory: string | undefined): Promise<Buffer> {
-  const from = directory ? join(directory, FILE) : SOURCE
-  try {
-    const archive = directory ? readFileSync(from) : await download()
-    const sum = createHash('sha256').update(archive).digest('hex')
-    if (sum !== SHA_256) throw new Error(`its SHA-256 is ${sum}, not ${SHA_256}`)
-    return archive
-  } catch (cause) {
-    const why = cause instanceof Error ? String(cause.cause ?? cause.message) : String(cause)
-    const advice = `Set LOCOMO to a directory that holds ${FILE} of github.com/snap-research/locomo at ${COMMIT}.`
-    throw new Error(`LoCoMo cannot be had from ${from}: ${why}. ${advice}`, { cause })
+type Conversation = Readonly<Record<`session_${number}`, readonly Turn[]>> &
+  Readonly<Record<`session_${number}_date_time`, string>> & {
+    readonly qa: readonly Asked[]
   }
-}
 
 /** The JSON files of a ZIP archive, by its central directory. */
 function jsonIn(archive: Buffer): string[] {
@@ -73,14 +55,29 @@ function jsonIn(archive: Buffer): string[] {
 const keysIn = (evidence: string): string[] =>
   [...evidence.matchAll(/D:?(\d+):0*(\d+)/g)].map(([, session, turn]) => `D${session}.${turn}`)
 
+/** `1:56 pm on 8 May, 2023`, as a program would keep it. */
+function dayOf(written: string): string {
+  const [, day = ''] = / on (.+)$/.exec(written) ?? []
+  return new Date(`${day} UTC`).toISOString().slice(0, 10)
+}
+
+function turnsOf(conversation: Conversation) {
+  const numbers = Object.keys(conversation).flatMap(
+    (name) => /^session_(\d+)$/.exec(name)?.[1] ?? [],
+  )
+  return numbers.flatMap((number) => {
+    const metadata = { date: dayOf(conversation[`session_${Number(number)}_date_time`] ?? '') }
+    return (conversation[`session_${Number(number)}`] ?? []).map((turn) => ({ ...turn, metadata }))
+  })
+}
+
 function homeOf(text: string): QuestionSet {
   const conversation = JSON.parse(text) as Conversation
-  const sessions = Object.entries(conversation).filter(([name]) => /^session_\d+$/.test(name))
-  const turns = sessions.flatMap(([, turns]) => turns as readonly Turn[])
   return {
-    memories: turns.map(({ speaker, dia_id, text }) => ({
+    memories: turnsOf(conversation).map(({ speaker, dia_id, text, metadata }) => ({
       key: dia_id.replace(':', '.'),
       text: `${speaker}: ${text}`,
+      metadata,
     })),
     questions: conversation.qa
       .filter(({ category, evidence }) => category !== UNANSWERABLE && evidence.length > 0)
@@ -89,5 +86,7 @@ function homeOf(text: string): QuestionSet {
 }
 
 /** A set for each conversation. Throws what to do where the data cannot be had. */
-export const locomo = async (directory = process.env.LOCOMO): Promise<QuestionSet[]> =>
-  jsonIn(await bring(directory)).map(homeOf)
+export const locomo = async (): Promise<QuestionSet[]> => jsonIn(await bring(SOURCE)).map(homeOf)
+
+/** Weights are chosen on one half of the conversations and measured on the other. */
+export const halves = (sets: readonly QuestionSet[]) => [sets.slice(0, 5), sets.slice(5)] as const

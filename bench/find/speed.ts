@@ -28,7 +28,7 @@ const AT_BOUNDS_BYTES = Math.floor((64 * 1_048_576) / MANY) - METADATA_BYTES
 /** Milliseconds. */
 const MOST = {
   few: 20,
-  many: 60,
+  many: 50,
   cold: 100,
   bounds: 2_000,
   context: 5,

@@ -4,6 +4,7 @@
  * words apart.
  */
 import { lazily } from '../../lazily.ts'
+import { spellingOf } from './spelling.ts'
 import { tokensOf } from './tokens.ts'
 
 const LANGUAGES =
@@ -45,7 +46,7 @@ const months = lazily(() => {
       for (let month = 1; month <= 12; month++) {
         const parts = format.formatToParts(Date.UTC(2_000, month - 1))
         const [name = '', other] = tokensOf(parts.find(({ type }) => type === 'month')?.value ?? '')
-        if (other === undefined && !/^\d/.test(name)) names.set(name, month)
+        if (other === undefined && !/^\d/.test(name)) names.set(spellingOf(name), month)
       }
     }
   }
@@ -60,9 +61,10 @@ function numberIn(term: string): number {
 }
 
 export function calendarValue(term: string): number {
-  if (term < ':') return numberIn(term)
-  const month = months().get(term)
-  return month === undefined ? (SIGNS[term] ?? NOTHING) : MONTH + month
+  const plain = spellingOf(term)
+  if (plain < ':') return numberIn(plain)
+  const month = months().get(plain)
+  return month === undefined ? (SIGNS[plain] ?? NOTHING) : MONTH + month
 }
 
 /** At least a month. */

@@ -7,10 +7,10 @@ import type { Turn } from './vocabulary.ts'
 const NUMBERS_PER_TURN = 1_048_576
 
 /**
- * How quickly a result counts less the later it stands in a ranking (Cormack et al., 2009); chosen by
- * `npm run bench -- find`.
+ * How quickly a result counts less the later it stands in each ranking (Cormack et al., 2009); chosen
+ * by `npm run bench -- find`, so that a weak model does not spoil what words find.
  */
-const RANK_CONSTANT = 10
+const RANK_CONSTANTS = { words: 3, meaning: 8 } as const
 
 /** Digits after the point that 32-bit floats are good for. */
 const EXACTLY = 1e6
@@ -60,13 +60,15 @@ export async function similarTo(
 }
 
 /** Two rankings as one: what stands high in both comes first (reciprocal rank fusion). */
-export function fused(one: readonly Doc[], other: readonly Doc[]): readonly Doc[] {
+export function fused(words: readonly Doc[], meaning: readonly Doc[]): readonly Doc[] {
   const scores = new Map<Doc, number>()
-  for (const ranking of [one, other]) {
+  const add = (ranking: readonly Doc[], constant: number) => {
     for (const [at, doc] of ranking.entries()) {
-      scores.set(doc, (scores.get(doc) ?? 0) + 1 / (RANK_CONSTANT + at + 1))
+      scores.set(doc, (scores.get(doc) ?? 0) + 1 / (constant + at + 1))
     }
   }
-  // A stable sort: at the same score, what the first ranking has comes first.
+  add(words, RANK_CONSTANTS.words)
+  add(meaning, RANK_CONSTANTS.meaning)
+  // A stable sort: at the same score, what the words found comes first.
   return [...scores].sort(([, a], [, b]) => b - a).map(([doc]) => doc)
 }

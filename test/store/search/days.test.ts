@@ -21,6 +21,8 @@ const FORMS: Readonly<Record<string, Kept>> = {
   'with small words': { text: 'visto el 8 de mayo de 2023' },
   'in German': { text: 'am 8. Mai 2023 gesehen' },
   'in Ukrainian': { text: 'бачив 8 травня 2023 року' },
+  'in French, without its accents': { text: 'vu le 8 mai 2023, pas en fevrier' },
+  'in digits of another script': { text: 'في ٨ مايو ٢٠٢٣' },
   'in Polish': { text: 'spotkanie 8 maja 2023' },
   'in Japanese': { text: '2023年5月8日に会った' },
   'in Korean': { text: '2023년 5월 8일에 만났다' },
