@@ -30,20 +30,32 @@ export interface SearchQuery {
   readonly prefix: string
   /** Only those whose metadata has `pinned: true`. */
   readonly pinned?: boolean
+  /** So many memories right before and right after each hit come with it; 0 by default. */
+  readonly around?: number | undefined
   /** `next` of the previous page; undefined for the first page. */
   readonly after?: SearchCursor | undefined
   readonly limit: number
 }
 
-export interface SearchHit extends Omit<MemorySummary, 'change'> {
+/** The text of a memory, or what is shown of it. Either `text` or `snippet` is present. */
+interface Shown {
+  /** The whole text of a short memory. */
+  readonly text?: string
+  /** An excerpt around the best match: at most 200 code points, whole characters only. */
+  readonly snippet?: string
+}
+
+/** A memory right before or after a hit; its snippet is the start of its text. */
+export interface Neighbour extends Shown, Pick<MemorySummary, 'key' | 'version' | 'updatedAt'> {}
+
+export interface SearchHit extends Shown, Omit<MemorySummary, 'change' | 'text'> {
   /** Words of the memory that match words of `q`, in lower case. */
   readonly matched: readonly string[]
   /** The cosine of the angle between its vector and the asked one, if it has one of that model. */
   readonly similarity?: number
-  /** The whole text of a short memory. Either `text` or `snippet` is present. */
-  readonly text?: string
-  /** An excerpt around the best match: at most 200 code points, whole characters only. */
-  readonly snippet?: string
+  /** With `around`: what stands right before and right after it, in order, within the prefix. */
+  readonly before?: readonly Neighbour[]
+  readonly after?: readonly Neighbour[]
 }
 
 export type SearchAnswer =

@@ -7,7 +7,14 @@ import { distance } from 'fastest-levenshtein'
 import { nextTurn as turn } from '../../turns.ts'
 import { StoreUnavailable } from '../port/errors.ts'
 import type { Identity } from '../port/identity.ts'
-import type { SearchAnswer, SearchCursor, SearchHit, SearchQuery } from '../port/search.ts'
+import type { Memory } from '../port/memories.ts'
+import type {
+  Neighbour,
+  SearchAnswer,
+  SearchCursor,
+  SearchHit,
+  SearchQuery,
+} from '../port/search.ts'
 import { type Doc, HomeIndex } from './home-index.ts'
 import { Indexes, type SearchSource } from './indexes.ts'
 import { type Ranking, rank } from './rank.ts'
@@ -44,6 +51,8 @@ interface Placed {
   readonly key: string
   readonly terms: readonly string[]
   readonly similarity: number | undefined
+  /** Keys right before and after it. */
+  readonly beside: { readonly before: readonly string[]; readonly after: readonly string[] }
 }
 
 /**
@@ -88,8 +97,10 @@ async function nearWords(index: HomeIndex, q: string, turn: Turn): Promise<reado
 }
 
 async function pageOf(index: HomeIndex, query: SearchQuery, turn: Turn) {
-  const { q, order, meant, prefix, pinned = false, all = false, after, limit } = query
-  const isWanted = (doc: Doc) => doc.key.startsWith(prefix) && (doc.pinned || !pinned)
+  const { q, order, meant, prefix, pinned = false, all = false, around = 0, after, limit } = query
+  const isWithin = (doc: Doc) => doc.key.startsWith(prefix)
+  const isWanted = (doc: Doc) => isWithin(doc) && (doc.pinned || !pinned)
+  const keysOf = (beside: readonly Doc[]) => beside.filter(isWithin).map(({ key }) => key)
   const similar = meant ? await similarTo(index, meant, isWanted, turn) : NO_VECTOR
   if (similar.outcome !== 'compared') return similar
   const words = q === '' ? NO_WORDS : await rank(index, { q, all, isWanted }, turn)
@@ -102,9 +113,11 @@ async function pageOf(index: HomeIndex, query: SearchQuery, turn: Turn) {
   return {
     outcome: 'page',
     near: query.suggest && docs.length === 0 ? await nearWords(index, q, turn) : undefined,
-    placed: page.map(({ id, key }): Placed => {
-      const similarity = similar.similarities.get(id)
-      return { key, terms: words.termsIn(id), similarity }
+    placed: page.map((doc): Placed => {
+      const { before, after } = index.sequences.beside(doc, around)
+      const beside = { before: keysOf(before), after: keysOf(after) }
+      const similarity = similar.similarities.get(doc.id)
+      return { key: doc.key, terms: words.termsIn(doc.id), similarity, beside }
     }),
     next: shown < docs.length && last !== undefined ? { shown, last } : undefined,
   } as const
@@ -113,25 +126,62 @@ async function pageOf(index: HomeIndex, query: SearchQuery, turn: Turn) {
 const isShort = (text: string): boolean =>
   text.length <= SHORT_TEXT || (text.length <= 2 * SHORT_TEXT && [...text].length <= SHORT_TEXT)
 
-/** In its current version. */
+/** Reads memories in their current version, each once for an answer. */
+function reading(source: SearchSource, identity: Identity) {
+  const reads = new Map<string, Promise<Memory | undefined>>()
+  let looked = 0
+
+  async function find(key: string): Promise<Memory | undefined> {
+    const found = await source.readMemory(identity, key)
+    if (found.outcome !== 'found') return undefined
+    looked += Buffer.byteLength(found.memory.text) + Buffer.byteLength(found.memory.metadata)
+    return found.memory
+  }
+
+  return {
+    looked: () => looked,
+    read(key: string): Promise<Memory | undefined> {
+      const read = reads.get(key) ?? find(key)
+      reads.set(key, read)
+      return read
+    },
+  }
+}
+
+type Read = ReturnType<typeof reading>['read']
+
+const shownOf = (memory: Memory, terms: readonly string[]) =>
+  isShort(memory.text) ? { text: memory.text } : { snippet: snippetOf(memory, terms) }
+
+async function neighboursOf(read: Read, keys: readonly string[]): Promise<readonly Neighbour[]> {
+  const memories = await Promise.all(keys.map(read))
+  return memories.flatMap((memory) => {
+    if (!memory) return []
+    const { key, version, updatedAt } = memory
+    return { key, version, updatedAt, ...shownOf(memory, []) }
+  })
+}
+
 async function show(
-  source: SearchSource,
-  identity: Identity,
-  { key, terms, similarity }: Placed,
+  read: Read,
+  { key, terms, similarity, beside }: Placed,
+  around: number,
 ): Promise<SearchHit | undefined> {
-  const found = await source.readMemory(identity, key)
-  if (found.outcome !== 'found') return undefined
-  const { text, ...memory } = found.memory
+  const found = await read(key)
+  if (!found) return undefined
+  const { text, ...memory } = found
   return {
     ...memory,
     bytes: Buffer.byteLength(text),
     matched: terms,
     ...(similarity !== undefined && { similarity }),
-    ...(isShort(text) ? { text } : { snippet: snippetOf(found.memory, terms) }),
+    ...shownOf(found, terms),
+    ...(around > 0 && {
+      before: await neighboursOf(read, beside.before),
+      after: await neighboursOf(read, beside.after),
+    }),
   }
 }
-
-const bytesOf = ({ bytes, metadata }: SearchHit): number => bytes + Buffer.byteLength(metadata)
 
 export const searchWith =
   (source: SearchSource, indexes: Indexes, turn: Turn) =>
@@ -143,10 +193,10 @@ export const searchWith =
     const page = used.result
     if (page.outcome !== 'page') return page
     const { placed, next, near } = page
-    const shown = await Promise.all(placed.map((each) => show(source, identity, each)))
+    const { read, looked } = reading(source, identity)
+    const shown = await Promise.all(placed.map((each) => show(read, each, query.around ?? 0)))
     const hits = shown.filter((hit) => hit !== undefined)
-    const looked = hits.reduce((sum, hit) => sum + bytesOf(hit), used.looked)
-    return { outcome: 'hits', hits, next, looked, ...(near && { near }) }
+    return { outcome: 'hits', hits, next, looked: used.looked + looked(), ...(near && { near }) }
   }
 
 interface Answering {

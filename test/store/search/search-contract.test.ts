@@ -209,6 +209,89 @@ describe.each(stores)('search on $name', (engine) => {
     expect(await keys(agent, { q: '"copy it" tables' })).toEqual(['b'])
   })
 
+  describe('around a hit', () => {
+    /** Of each hit, with its text or snippet. */
+    async function surroundings(identity: Identity, query: Partial<SearchQuery>) {
+      const { hits } = await search(identity, query)
+      return Object.fromEntries(hits.map(({ key, before, after }) => [key, { before, after }]))
+    }
+
+    const keysAround = async (identity: Identity, query: Partial<SearchQuery>) =>
+      Object.entries(await surroundings(identity, query)).map(([key, { before, after }]) => [
+        ...(before ?? []).map((each) => each.key),
+        `(${key})`,
+        ...(after ?? []).map((each) => each.key),
+      ])
+
+    async function talk(identity: Identity, texts: readonly string[]) {
+      for (const [n, text] of texts.entries()) {
+        await fixture.write(identity, { key: `chat.${n + 7}`, text })
+      }
+    }
+
+    test('come the memories right before and after it, as far as asked', async () => {
+      const { agent } = await fixture.agent()
+      await talk(agent, ['one', 'two', 'the plan', 'four', 'five', 'six'])
+      await fixture.write(agent, { key: 'weather', text: 'rain' })
+      expect(await keysAround(agent, { around: 1 })).toEqual([['chat.8', '(chat.9)', 'chat.10']])
+      expect(await keysAround(agent, { around: 2 })).toEqual([
+        ['chat.7', 'chat.8', '(chat.9)', 'chat.10', 'chat.11'],
+      ])
+      expect(await keysAround(agent, { q: 'one', around: 2 })).toEqual([
+        ['(chat.7)', 'chat.8', 'chat.9'],
+      ])
+      const [none] = (await search(agent, {})).hits
+      expect(none).not.toHaveProperty('before')
+      expect(none).not.toHaveProperty('after')
+    })
+
+    test('they are as they are now, short ones whole, others as they begin', async () => {
+      const { agent } = await fixture.agent()
+      const long = `The plan: ${'lorem ipsum '.repeat(60)}`
+      await talk(agent, ['Which tables?', 'All of the shop.', long])
+      await fixture.write(agent, { key: 'chat.7', text: 'Which table?', expectedVersion: 1 })
+      const { 'chat.8': hit } = await surroundings(agent, { q: 'shop', around: 1 })
+      expect(hit).toEqual({
+        before: [{ key: 'chat.7', version: 2, updatedAt: NOON, text: 'Which table?' }],
+        after: [
+          {
+            key: 'chat.9',
+            version: 1,
+            updatedAt: NOON,
+            snippet: expect.stringMatching(/^The plan: .*…$/),
+          },
+        ],
+      })
+    })
+
+    test('what is read is counted, each memory once', async () => {
+      const { agent } = await fixture.agent()
+      await talk(agent, ['one', 'the plan', 'plan'])
+      await search(agent, {})
+      const bytes = (texts: readonly string[]) =>
+        Buffer.byteLength(texts.join('')) + 2 * texts.length
+      expect((await search(agent, {})).looked).toBe(bytes(['the plan', 'plan']))
+      expect((await search(agent, { around: 1 })).looked).toBe(bytes(['one', 'the plan', 'plan']))
+    })
+
+    test('nothing is beyond the prefix that was asked for, nor beyond that of a key', async () => {
+      const { agent, operator } = await fixture.agent()
+      await talk(agent, ['one', 'two', 'three', 'the plan', 'five'])
+      expect(await keysAround(agent, { around: 2, prefix: 'chat.1' })).toEqual([
+        ['(chat.10)', 'chat.11'],
+      ])
+      const narrow = await fixture.named(operator, { prefix: 'chat.1' })
+      expect(await keysAround(narrow, { around: 2 })).toEqual([['(chat.10)', 'chat.11']])
+    })
+
+    test('on a page of pinned ones too, whether or not those beside are pinned', async () => {
+      const { agent } = await fixture.agent()
+      await talk(agent, ['one'])
+      await fixture.write(agent, { key: 'chat.8', text: 'plan', metadata: '{"pinned":true}' })
+      expect(await keysAround(agent, { pinned: true, around: 1 })).toEqual([['chat.7', '(chat.8)']])
+    })
+  })
+
   test('more vectors than are read at once are all found by the first search', async () => {
     const { agent } = await fixture.agent()
     const vectors = Array.from({ length: 129 }, (_, n) => ({
