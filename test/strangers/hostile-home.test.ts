@@ -27,6 +27,16 @@ const many = (of: (letter: string, at: number) => string, count = 80) =>
 const TURN = 250_000
 const QUESTION = 24_000_000
 
+/** As long as a question may be. */
+const long = (of: (n: number) => string): string => {
+  let text = ''
+  for (let n = 0; Buffer.byteLength(text) < 16_300; n++) text += `${of(n)} `
+  return text
+}
+
+const inLetters = (n: number): string =>
+  n.toString(26).replaceAll(/./g, (digit) => letters[Number.parseInt(digit, 26)] ?? '')
+
 const kinds: readonly (readonly [Kind, number])[] = [
   ['alike', 600],
   ['endingAlike', 600],
@@ -49,6 +59,10 @@ const questions: readonly (readonly [what: string, q: string])[] = [
   ['a beginning', 'same'],
   ['one character of a script without spaces', '"人"'],
   ['many of them', '人'.repeat(500)],
+  ['16 KiB of misspellings', long((n) => `same${inLetters(n)}e`)],
+  ['16 KiB of short words', long(inLetters)],
+  ['16 KiB of days', long((n) => `${(n % 28) + 1} March ${1_000 + n}`)],
+  ['16 KiB of characters of such a script', long((n) => String.fromCharCode(0x4e00 + n))],
 ]
 
 describe.each(kinds.map((row, n) => [...row, n] as const))(

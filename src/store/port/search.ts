@@ -18,7 +18,10 @@ export interface Meant {
 export interface SearchQuery {
   /** Both rankings are fused; with a vector, `q` may be empty. */
   readonly meant?: Meant | undefined
-  /** Phrases in quotes must occur in a memory; of the other words any may. */
+  /**
+   * Phrases in quotes must occur in a memory; of the other words any may. A long one is cut to its
+   * rarest words, and its quotes have no meaning.
+   */
   readonly q: string
   /** All memories in this order, in the place of a ranking: the largest first, or the oldest. */
   readonly order?: 'size' | 'oldest' | undefined
@@ -67,6 +70,11 @@ export type SearchAnswer =
       readonly next: SearchCursor | undefined
       /** UTF-8 bytes that were read to build the index. */
       readonly looked: number
+      /**
+       * Words of `q`, as they are written but in lower case, that no memory has in any form. Of a
+       * cut one, those among the words it was cut to. Never stop words.
+       */
+      readonly missing: readonly string[]
       /** Words of the home that are spelled most like those of `q`. */
       readonly near?: readonly string[]
     }

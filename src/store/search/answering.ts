@@ -51,8 +51,8 @@ interface Placed {
   readonly key: string
   readonly terms: readonly string[]
   readonly similarity: number | undefined
-  /** Keys right before and after it. */
-  readonly beside: { readonly before: readonly string[]; readonly after: readonly string[] }
+  /** Keys right before and after it, if they are asked for. */
+  readonly beside: Readonly<Record<'before' | 'after', readonly string[]>> | undefined
 }
 
 /**
@@ -64,7 +64,7 @@ function placeAfter(docs: readonly Doc[], { shown, last }: SearchCursor): number
   return at < 0 ? Math.max(0, shown - 1) : at + 1
 }
 
-const NO_WORDS: Ranking = { docs: [], termsIn: () => [] }
+const NO_WORDS: Ranking = { docs: [], termsIn: () => [], missing: [] }
 const NO_VECTOR: Similar = { outcome: 'compared', docs: [], similarities: new Map() }
 
 const orders = {
@@ -112,10 +112,11 @@ async function pageOf(index: HomeIndex, query: SearchQuery, turn: Turn) {
   const last = page.at(-1)?.key
   return {
     outcome: 'page',
+    missing: words.missing,
     near: query.suggest && docs.length === 0 ? await nearWords(index, q, turn) : undefined,
     placed: page.map((doc): Placed => {
       const { before, after } = index.sequences.beside(doc, around)
-      const beside = { before: keysOf(before), after: keysOf(after) }
+      const beside = around > 0 ? { before: keysOf(before), after: keysOf(after) } : undefined
       const similarity = similar.similarities.get(doc.id)
       return { key: doc.key, terms: words.termsIn(doc.id), similarity, beside }
     }),
@@ -126,26 +127,22 @@ async function pageOf(index: HomeIndex, query: SearchQuery, turn: Turn) {
 const isShort = (text: string): boolean =>
   text.length <= SHORT_TEXT || (text.length <= 2 * SHORT_TEXT && [...text].length <= SHORT_TEXT)
 
-/** Reads memories in their current version, each once for an answer. */
+/** Reads each memory once, in its current version. */
 function reading(source: SearchSource, identity: Identity) {
   const reads = new Map<string, Promise<Memory | undefined>>()
-  let looked = 0
-
+  const done = { looked: 0 }
   async function find(key: string): Promise<Memory | undefined> {
     const found = await source.readMemory(identity, key)
     if (found.outcome !== 'found') return undefined
-    looked += Buffer.byteLength(found.memory.text) + Buffer.byteLength(found.memory.metadata)
+    done.looked += Buffer.byteLength(found.memory.text) + Buffer.byteLength(found.memory.metadata)
     return found.memory
   }
-
-  return {
-    looked: () => looked,
-    read(key: string): Promise<Memory | undefined> {
-      const read = reads.get(key) ?? find(key)
-      reads.set(key, read)
-      return read
-    },
+  function read(key: string): Promise<Memory | undefined> {
+    const found = reads.get(key) ?? find(key)
+    reads.set(key, found)
+    return found
   }
+  return { read, done }
 }
 
 type Read = ReturnType<typeof reading>['read']
@@ -154,9 +151,8 @@ const shownOf = (memory: Memory, terms: readonly string[]) =>
   isShort(memory.text) ? { text: memory.text } : { snippet: snippetOf(memory, terms) }
 
 async function neighboursOf(read: Read, keys: readonly string[]): Promise<readonly Neighbour[]> {
-  const memories = await Promise.all(keys.map(read))
-  return memories.flatMap((memory) => {
-    if (!memory) return []
+  const memories = (await Promise.all(keys.map(read))).filter((memory) => memory !== undefined)
+  return memories.map((memory) => {
     const { key, version, updatedAt } = memory
     return { key, version, updatedAt, ...shownOf(memory, []) }
   })
@@ -165,7 +161,6 @@ async function neighboursOf(read: Read, keys: readonly string[]): Promise<readon
 async function show(
   read: Read,
   { key, terms, similarity, beside }: Placed,
-  around: number,
 ): Promise<SearchHit | undefined> {
   const found = await read(key)
   if (!found) return undefined
@@ -176,7 +171,7 @@ async function show(
     matched: terms,
     ...(similarity !== undefined && { similarity }),
     ...shownOf(found, terms),
-    ...(around > 0 && {
+    ...(beside && {
       before: await neighboursOf(read, beside.before),
       after: await neighboursOf(read, beside.after),
     }),
@@ -192,11 +187,12 @@ export const searchWith =
     if (used.outcome !== 'used') return used
     const page = used.result
     if (page.outcome !== 'page') return page
-    const { placed, next, near } = page
-    const { read, looked } = reading(source, identity)
-    const shown = await Promise.all(placed.map((each) => show(read, each, query.around ?? 0)))
+    const { placed, next, missing, near } = page
+    const { read, done } = reading(source, identity)
+    const shown = await Promise.all(placed.map((each) => show(read, each)))
     const hits = shown.filter((hit) => hit !== undefined)
-    return { outcome: 'hits', hits, next, looked: used.looked + looked(), ...(near && { near }) }
+    const all = used.looked + done.looked
+    return { outcome: 'hits', hits, next, looked: all, missing, ...(near && { near }) }
   }
 
 interface Answering {

@@ -168,13 +168,14 @@ export function daysAsked(q: string): ReadonlyMap<string, ReadonlyMap<string, nu
   const words = tokensOf(q)
   const values = words.map(calendarValue)
   const asked = new Map<string, ReadonlyMap<string, number>>()
+  const asWords = Object.keys(AS_A_WORD).filter((month) => AS_A_WORD[Number(month)]?.test(q))
   for (const each of daysIn(words.length, (at) => values[at] ?? NOTHING)) {
     const forms = formsOf(each)
     const first = forms.findIndex((form) => form !== undefined)
     const exact = forms[first] ?? ''
     if (first === forms.length - 1) {
       const word = words[each.at] ?? ''
-      if (!AS_A_WORD[each.month]?.test(q)) asked.set(word, new Map([[exact, MONTH_ALONE]]))
+      if (!asWords.includes(`${each.month}`)) asked.set(word, new Map([[exact, MONTH_ALONE]]))
       continue
     }
     const weights = new Map(each.year === undefined ? [] : [[writtenAs(exact), WRITTEN]])

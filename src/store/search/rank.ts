@@ -1,11 +1,13 @@
 /** Ranks memories for a query: BM25+ over words and their variants. */
-import { daysAsked, shownTerm } from './days.ts'
-import type { Doc, HomeIndex, Visit } from './home-index.ts'
+import { shownTerm } from './days.ts'
+import { collecting, type Hits, NO_HITS, noHits } from './gathering.ts'
+import type { Doc, HomeIndex } from './home-index.ts'
 import { addNeighbours, type Scores } from './neighbours.ts'
+
+import { missingOf, readQuestion } from './question.ts'
 import { required } from './required.ts'
 import { hasAccents } from './spelling.ts'
-import { isEnglish, isStopWord } from './stop-words.ts'
-import { parseQuery } from './tokens.ts'
+import { isStopWord } from './stop-words.ts'
 import {
   compoundsOf,
   containing,
@@ -15,7 +17,7 @@ import {
   type Variants,
   variantsOf,
 } from './variants.ts'
-import type { Turn } from './vocabulary.ts'
+import { COMPARISON, type Turn } from './vocabulary.ts'
 
 /** BM25+ parameters, chosen by `npm run bench -- find`. */
 const K1 = 1
@@ -50,7 +52,6 @@ const SAME_WORD = 0.8
 const LOOKS = 3_000_000
 const VARIANTS = 4_000
 const PLACES = 200_000
-const PLACES_PER_TERM = 50_000
 
 /** Memories compared without a pause. */
 const COMPARED_PER_TURN = 4
@@ -90,6 +91,8 @@ export interface Ranking {
   readonly docs: readonly Doc[]
   /** The terms by which a memory matches each word of the query. */
   readonly termsIn: (docId: number) => readonly string[]
+  /** Words of the query that no memory has, as they are written but in lower case. */
+  readonly missing: readonly string[]
 }
 
 interface RankedQuery {
@@ -114,6 +117,8 @@ interface Sought {
   readonly index: HomeIndex
   readonly dictionary: Dictionary
   readonly left: Left
+  /** Words without any occurrence are added. */
+  readonly missing: Set<string>
   readonly all: boolean
   /** Terms of the days that the question names. */
   readonly days: ReadonlyMap<string, Variants>
@@ -121,58 +126,6 @@ interface Sought {
   /** Terms in more memories are skipped. */
   readonly most: number
   readonly turn: Turn
-}
-
-/** Positions collected for all terms; if there are more, each term gets a share. */
-const MOST_GATHERED = 1_000_000
-
-/** The occurrences of a term. */
-interface Hits {
-  /** The number of memories that contain it. */
-  memories: number
-  /** The last of them. */
-  last: Doc | undefined
-  /** All of them, if the term is a word of the query. */
-  readonly ids: number[] | undefined
-  /**
-   * For each occurrence the memory and the first position; empty for a term that is too frequent.
-   */
-  docs: Doc[]
-  places: number[]
-}
-
-const noHits = (isWord = false): Hits => ({
-  ...{ memories: 0, last: undefined, ids: isWord ? [] : undefined, docs: [], places: [] },
-})
-const NO_HITS = noHits()
-
-/** Collects occurrences. `most`: terms in more memories are skipped. */
-function collecting(all: readonly Hits[], most: number): Visit {
-  let gathered = 0
-  let perTerm = PLACES_PER_TERM
-
-  function cut({ docs, places }: Hits, length: number): void {
-    if (places.length <= length) return
-    gathered -= places.length - length
-    docs.length = length
-    places.length = length
-  }
-
-  return (term, doc, place) => {
-    const hits = all[term]
-    if (!hits) return
-    if (hits.last !== doc) {
-      hits.last = doc
-      hits.ids?.push(doc.id)
-      if (++hits.memories === most + 1) cut(hits, 0)
-    }
-    if (hits.memories > most || hits.places.length >= perTerm) return
-    hits.docs.push(doc)
-    hits.places.push(place)
-    if (++gathered <= MOST_GATHERED) return
-    perTerm /= 2
-    for (const each of all) cut(each, perTerm)
-  }
 }
 
 async function gather({ index, most, turn }: Sought, meanings: readonly Meaning[]) {
@@ -210,6 +163,9 @@ async function meaningsOf(sought: Sought, words: readonly string[]): Promise<rea
 }
 
 type Gathered = ReadonlyMap<string, Hits>
+
+const isMissing = ({ terms }: Meaning, gathered: Gathered): boolean =>
+  terms.every(([term]) => !gathered.get(term)?.memories)
 
 const occurs = (meaning: Meaning, gathered: Gathered): boolean =>
   meaning.terms.some(
@@ -267,7 +223,9 @@ async function find(sought: Sought, meanings: readonly Meaning[], gathered: Gath
   const found: Found[] = []
   for (const meaning of meanings) {
     const other = near.find(({ word }) => word === meaning.word)
-    found.push(foundOf(sought, other ?? meaning, other ? besides : gathered))
+    const sources = [other ?? meaning, other ? besides : gathered] as const
+    if (isMissing(...sources)) sought.missing.add(meaning.word)
+    found.push(foundOf(sought, ...sources))
     await sought.turn()
   }
   return found.filter(({ matches }) => matches.size > 0)
@@ -422,17 +380,18 @@ export async function rank(
   { q, all, isWanted }: RankedQuery,
   turn: Turn,
 ): Promise<Ranking> {
-  const { words, phrases } = parseQuery(q, all)
+  const question = await readQuestion(index, q, all, turn)
+  const { words, phrases, days, isEnglish } = question
   const terms = await index.terms(turn)
   const isAccented = words.some(hasAccents)
-  const dictionary = { terms, isAccented, allowance: { looks: LOOKS }, turn }
+  const allowance = { looks: LOOKS }
+  const dictionary = { terms, isAccented, allowance, turn }
   const left = { variants: VARIANTS, places: PLACES }
   const limits = { left, most: index.docs.size, turn }
-  const days: ReadonlyMap<string, Variants> = all ? new Map() : daysAsked(q)
-  const sought = { index, dictionary, all, days, isEnglish: isEnglish(words), ...limits }
-  const found = await (all ? findWords : findSignificant)(sought, [
-    ...new Set([...words, ...days.keys()]),
-  ])
+  const missing = new Set<string>()
+  const sought = { index, dictionary, missing, all, days, isEnglish, ...limits }
+  const found = await (all ? findWords : findSignificant)(sought, words)
+  const isSpent = allowance.looks < COMPARISON || left.variants <= 0
   const groups = all ? found.map(({ terms }) => terms) : []
   const ids =
     all && found.length < words.length
@@ -445,5 +404,7 @@ export async function rank(
     docs: ranked.map(({ doc }) => doc),
     termsIn: (id) =>
       [...new Set(found.flatMap(({ matches }) => matches.get(id)?.term ?? []))].map(shownTerm),
+    // Words that could not be looked for in every form may be there.
+    missing: isSpent ? [] : missingOf(question, missing),
   }
 }

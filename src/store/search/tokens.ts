@@ -66,6 +66,8 @@ export const isUnspaced = (token: string): boolean => {
 }
 
 export interface Query {
+  /** Its words, and how the index has them. */
+  readonly written: readonly { readonly word: string; readonly tokens: readonly string[] }[]
   /** Each once. */
   readonly words: readonly string[]
   /** Words that must be adjacent. */
@@ -103,8 +105,9 @@ function cut(phrases: readonly (readonly string[])[]): readonly (readonly string
 /** `all`: runs without spaces are phrases, because their pairs alone say less. */
 export function parseQuery(q: string, all: boolean): Query {
   const folded = foldedText(q)
-  const words = new Set((folded.match(WORD) ?? []).flatMap(soughtIn))
+  const written = (folded.match(WORD) ?? []).map((word) => ({ word, tokens: soughtIn(word) }))
+  const words = new Set(written.flatMap(({ tokens }) => tokens))
   const quoted = [...folded.matchAll(QUOTED)].map(([, ...groups]) => groups.find(Boolean) ?? '')
   const runs = all ? (folded.match(UNSPACED) ?? []) : []
-  return { words: [...words], phrases: cut([...quoted, ...runs].map(soughtIn)) }
+  return { written, words: [...words], phrases: cut([...quoted, ...runs].map(soughtIn)) }
 }

@@ -4,7 +4,7 @@ import { rank } from '../../../src/store/search/rank.ts'
 
 export type Kept = Partial<IndexedMemory>
 
-const kept = ({
+export const kept = ({
   key = 'note',
   text = 'nothing',
   metadata = '{}',

@@ -5,7 +5,7 @@ import type { SearchMessage, SearchReply } from '../../../src/store/search/answe
 let before: SearchMessage | undefined
 
 const reply = ({ id }: SearchMessage): SearchReply => ({
-  ...{ id, answer: { outcome: 'hits', hits: [], next: undefined, looked: 0 } },
+  ...{ id, answer: { outcome: 'hits', hits: [], next: undefined, looked: 0, missing: [] } },
 })
 
 parentPort?.on('message', (message: SearchMessage | null) => {

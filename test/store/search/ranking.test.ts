@@ -1,11 +1,13 @@
 /** What a question finds among some memories, in every script, and in which order. */
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { HomeIndex } from '../../../src/store/search/home-index.ts'
+import { rank } from '../../../src/store/search/rank.ts'
 import { spellingOf } from '../../../src/store/search/spelling.ts'
 import { STOP_WORDS } from '../../../src/store/search/stop-words.ts'
 import { tokensOf } from '../../../src/store/search/tokens.ts'
 import { anyText } from '../engine-words.ts'
-import { type Asked, ask, type Kept, keysOf } from './asking.ts'
+import { type Asked, ask, type Kept, kept, keysOf } from './asking.ts'
 
 const runs = { numRuns: 500 }
 
@@ -194,6 +196,174 @@ describe('the better match comes first', () => {
     }))
     expect(await keysOf('project deploy', many)).toHaveLength(5)
     expect(await keysOf('project', many)).toHaveLength(120)
+  })
+})
+
+describe('a long question', () => {
+  /** Of different words that no test has. */
+  const words = (count: number, of = 'w') =>
+    Array.from({ length: count }, (_, n) => `${of}${n}x`).join(' ')
+
+  test('is cut to its rarest words', async () => {
+    const memories = [
+      ...texts({ rare: 'the zebra sleeps', both: 'zebra often' }),
+      ...Array.from({ length: 8 }, (_, n) => ({ key: `n${n}`, text: `often ${words(70)}` })),
+    ]
+    const found = await ask(`often ${words(70)} a zebra`, memories)
+    const matched = new Set(found.flatMap((each) => each.matched))
+    expect(matched).toContain('zebra')
+    expect(matched).not.toContain('often')
+    expect(matched.size).toBe(64)
+    expect(found.map(({ key }) => key)).toEqual(expect.arrayContaining(['rare', 'both', 'n0']))
+  })
+
+  test('first of words that some memory has, then of others', async () => {
+    const memories = texts({ far: 'a zebra in the garden', near: 'gardens' })
+    expect(await keysOf(`${words(2_000)} zebra`, memories)).toEqual(['far'])
+    expect(await keysOf(`the ${words(60)} gardening`, memories)).toEqual(['near', 'far'])
+  })
+
+  test('rare is what few memories have, however often, and no stop word', async () => {
+    const memories = texts({
+      ...{ a: words(64), b: words(64), often: 'zebra '.repeat(99), the: 'the' },
+    })
+    expect(await keysOf(`${words(64)} zebra`, memories)).toContain('often')
+    const [found] = await ask(`the ${words(64)}`, memories)
+    expect(found?.matched).toHaveLength(64)
+  })
+
+  test('is in the language of all of its words', async () => {
+    const memories = texts({ a: 'studio '.repeat(9), b: 'law, study', other: words(63) })
+    const found = await keysOf(`What are her studies? ${words(63)}`, memories)
+    expect(found).toEqual(['other', 'b', 'a'])
+  })
+
+  test('of which every word must be there, of those that it is cut to', async () => {
+    const memories = texts({ whole: words(70), part: words(69) })
+    expect(await keysOf(words(70), memories, { all: true })).toContain('whole')
+    expect(await keysOf(words(71), memories, { all: true })).toEqual([])
+    expect(await keysOf(words(71), memories)).toHaveLength(2)
+  })
+
+  test.each([
+    ['as it is', 500, ['exact']],
+    ['longer', 501, ['exact', 'apart']],
+  ])('a phrase in a question %s', async (_, length, found) => {
+    const memories = texts({ exact: 'copy it now', apart: 'copy all of it' })
+    const q = '"copy it"'.padEnd(length - 1).concat('.')
+    expect((await keysOf(q, memories)).toSorted()).toEqual(found.toSorted())
+  })
+
+  test('takes one look at the memories to find its rarest words', async () => {
+    const looks: number[] = []
+    class Watched extends HomeIndex {
+      override visit(...visit: Parameters<HomeIndex['visit']>) {
+        looks.push(visit[0].length)
+        return super.visit(...visit)
+      }
+    }
+    const index = new Watched()
+    index.put(kept({ text: words(10) }))
+    const asked = { q: words(3_000), all: false, isWanted: () => true }
+    await rank(index, asked, async () => {})
+    expect(looks[0]).toBe(3_000)
+    expect(looks.slice(1).every((terms) => terms < 1_000)).toBe(true)
+  })
+})
+
+describe('missing', () => {
+  async function missing(q: string, memories: readonly Kept[], { all = false }: Asked = {}) {
+    const index = new HomeIndex()
+    for (const memory of memories) index.put(kept(memory))
+    return (await rank(index, { q, all, isWanted: () => true }, async () => {})).missing
+  }
+
+  const memories = texts({
+    trip: "Oleh's sister has an allergy to nuts",
+    дім: 'Книга лежить у домі',
+    weather: '東京の天気は晴れ',
+    café: 'Stromrechnung',
+  })
+
+  test.each<[string, string, readonly string[]]>([
+    ['a word as it is written, in lower case', 'Which ZEBRA has an allergy?', ['zebra']],
+    ['with its accents', 'Überraschung', ['überraschung']],
+    ['each once, in their order', 'zebra Yak ZEBRA yak', ['zebra', 'yak']],
+    ['none of which a form is there', 'allergies of a sister', []],
+    ['none of which a spelling is there', 'sistre', []],
+    ['none of which a part is there', 'Rechnung', []],
+    ['no stop word', 'what were they about?', []],
+    ['in other scripts', 'книгу про зебру', ['зебру']],
+    ['a run without spaces that has nothing of any', '天気 移行計画', ['移行計画']],
+    ['no run of which a part is there', '明日の天気', []],
+    ['without its quotes', "'zebra' or “yak”", ['zebra', 'yak']],
+    ['no negation', "It isn't, doesn’t and won't", []],
+    ['in a phrase too', '"zebra crossing" nuts', ['zebra', 'crossing']],
+    ['nothing where nothing is asked', '…', []],
+    ['no word that is longer than words are', 'z'.repeat(41), []],
+  ])('%s', async (_, q, words) => {
+    expect(await missing(q, memories)).toEqual(words)
+  })
+
+  test('where every word must be there: no word that is part of another', async () => {
+    expect(await missing('the nut zebra ister', memories, { all: true })).toEqual(['zebra'])
+  })
+
+  test('all, where there is no memory', async () => {
+    expect(await missing('The plan of May', [])).toEqual(['plan', 'may'])
+  })
+
+  test('no word that nearly all have', async () => {
+    const many = Array.from({ length: 120 }, (_, n) => ({ key: `n${n}`, text: 'project' }))
+    expect(await missing('project zebra', many)).toEqual(['zebra'])
+    expect(await missing('projects zebra', many)).toEqual(['zebra'])
+  })
+
+  test('no word of a day that is written otherwise', async () => {
+    const dated = texts({ log: 'Sailed on 2023-05-08.' })
+    expect(await missing('Who sailed on 8 May 2023?', dated)).toEqual([])
+    expect(await missing('Who sailed on 9 June 1999?', dated)).toEqual(['9', 'june', '1999'])
+    expect(await missing('Who sailed in 1999?', dated)).toEqual(['1999'])
+  })
+
+  test('nothing that is gone', async () => {
+    const index = new HomeIndex()
+    index.put(kept({ key: 'a', text: 'zebra' }))
+    index.put(kept({ key: 'a', text: 'yak' }))
+    const asked = { q: 'zebra yak', all: false, isWanted: () => true }
+    expect((await rank(index, asked, async () => {})).missing).toEqual(['zebra'])
+  })
+
+  test('none of the words that a long question is cut by', async () => {
+    const q = Array.from({ length: 200 }, (_, n) => `w${n}x`).join(' ')
+    expect(await missing(q, memories)).toHaveLength(64)
+  })
+
+  test('no more words than are looked for, in however many ways one is written', async () => {
+    const written = Array.from({ length: 128 }, (_, n) =>
+      n.toString(2).padStart(7, '0').replaceAll('0', 'a').replaceAll('1', 'á'),
+    )
+    expect(await missing(written.join(' '), memories)).toHaveLength(64)
+  })
+
+  describe('none where not all could be looked for', () => {
+    const letters = (n: number) =>
+      n.toString(26).replaceAll(/\d/g, (digit) => 'qrstuvwxyz'[Number(digit)] ?? '')
+    const beginning = (word: string, count: number) =>
+      Array.from({ length: count }, (_, n) => word + letters(20_000 + n)).join(' ')
+
+    test('among all words that begin alike', async () => {
+      const many = texts({ a: beginning('zeb', 20_000) })
+      const unknown = Array.from({ length: 20 }, (_, n) => `zebqq${letters(n)}qqqq`)
+      expect(await missing('zebqqaqqqq', many)).toEqual(['zebqqaqqqq'])
+      expect(await missing(unknown.join(' '), many)).toEqual([])
+    })
+
+    test('in all forms', async () => {
+      const many = texts({ a: beginning('alpha', 2_000), b: beginning('betas', 2_000), c: 'yak' })
+      expect(await missing('yaks zebra', many)).toEqual(['zebra'])
+      expect(await missing('alpha betas yaks', many)).toEqual([])
+    })
   })
 })
 

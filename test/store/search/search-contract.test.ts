@@ -64,6 +64,7 @@ describe.each(stores)('search on $name', (engine) => {
       ],
       next: undefined,
       looked: 2 * 17,
+      missing: [],
     })
     expect(await keys(agent, { q: 'old' })).toEqual([])
   })
@@ -207,6 +208,33 @@ describe.each(stores)('search on $name', (engine) => {
     expect(await keys(agent, { q: 'copy tables' })).toEqual(['a', 'b'])
     expect(await keys(agent, { q: 'copy table', all: true })).toEqual(['a'])
     expect(await keys(agent, { q: '"copy it" tables' })).toEqual(['b'])
+  })
+
+  test('words that no memory has are told on every page, of what a key can see', async () => {
+    const { agent, operator } = await fixture.agent()
+    await fixture.write(agent, { key: 'a.plan', text: 'a plan of tables' })
+    await fixture.write(agent, { key: 'b.plan', text: 'plan' })
+    const query = { q: 'The Zebra plan of tables', limit: 1 }
+    const first = await search(agent, query)
+    expect([first.hits.length, first.missing]).toEqual([1, ['zebra']])
+    expect((await search(agent, { ...query, after: first.next })).missing).toEqual(['zebra'])
+    expect((await search(agent, { ...query, prefix: 'b.' })).missing).toEqual(['zebra'])
+    expect((await search(agent, { ...query, all: true })).missing).toEqual(['zebra'])
+    expect((await search(agent, {})).missing).toEqual([])
+    const narrow = await fixture.named(operator, { prefix: 'b.' })
+    expect((await search(narrow, query)).missing).toEqual(['zebra', 'tables'])
+    const meant = { model: 'm', vector: Float32Array.of(1) }
+    expect((await search(agent, { q: '', meant })).missing).toEqual([])
+  })
+
+  test('a question as long as a memory finds what shares its rare words', async () => {
+    const { agent } = await fixture.agent()
+    await fixture.write(agent, { key: 'a', text: 'the zebra' })
+    await fixture.write(agent, { key: 'b', text: 'plan' })
+    const words = Array.from({ length: 3_000 }, (_, n) => `w${n}`).join(' ')
+    const q = `"plan it" ${words} zebra`
+    expect((await keys(agent, { q })).toSorted()).toEqual(['a', 'b'])
+    expect(await keys(agent, { q, all: true })).toEqual([])
   })
 
   describe('around a hit', () => {
