@@ -19,7 +19,9 @@ export const fields = {
   /** Of an embedding model. */
   model: { pattern: '^[\\w./:@-]{1,100}$' },
   vector: { minNumbers: 1, maxNumbers: 4_096 },
-  search: { minLength: 1, maxLength: 500 },
+  search: { minLength: 1, maxBytes: 16_384 },
+  /** Memories on each side of a hit. */
+  around: { minimum: 0, maximum: 2 },
   context: { minBytes: 2_000, maxBytes: 65_536 },
   expectedVersion: { minimum: 0, maximum: Number.MAX_SAFE_INTEGER },
 } as const

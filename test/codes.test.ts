@@ -139,7 +139,12 @@ async function besideItsOwn({ ask }: Subject): Promise<Answer> {
   )
 }
 
-const QUEUED: ReadonlySet<string> = new Set(['searchMemories', 'searchByVector', 'readContext'])
+const QUEUED: ReadonlySet<string> = new Set([
+  'searchMemories',
+  'searchByVector',
+  'readContext',
+  'readContextAbout',
+])
 
 async function atAnyFullDoor(subject: Subject): Promise<Answer> {
   const { operationId, waits } = subject.row
@@ -350,6 +355,7 @@ const recipesOf: Readonly<Record<string, Recipe>> = {
     as: bearer(world.named.elsewhere),
     body: JSON.stringify({ q: 'x', prefix: 'plan' }),
   })),
+  'readContextAbout invalid_body': json({ about: 1 }),
   'storeVectors body_too_large': sending({ body: ' '.repeat(2_359_297) }),
   'storeVectors memory_quota_reached': asFull({
     model: 'm',

@@ -103,6 +103,7 @@ const ours = [
   'POST /api/agents/me/rollback',
   'POST /api/agents/me/memories/vectors',
   'POST /api/agents/me/memories/search',
+  'POST /api/agents/me/context',
 ]
 
 /** What these tell beside what every problem tells. */

@@ -1,7 +1,7 @@
 /** The agent home: its endpoints, each in the file of its resource. */
 import type { Endpoint } from '../pipeline/endpoint.ts'
 import { birth } from './birth.ts'
-import { readContext } from './context.ts'
+import { readContext, readContextAbout } from './context/context.ts'
 import { followEvents } from './event-stream.ts'
 import { listEvents } from './events.ts'
 import { exportMemories } from './export.ts'
@@ -52,6 +52,7 @@ export const homeEndpoints: readonly Endpoint<Home>[] = [
   searchByVector,
   storeVectors,
   readContext,
+  readContextAbout,
   exportMemories,
   importMemories,
   rollBack,

@@ -42,7 +42,8 @@ const published = {
     metadata: { maxBytes: 4_096 },
     model: { pattern: '^[\\w./:@-]{1,100}$' },
     vector: { minNumbers: 1, maxNumbers: 4_096 },
-    search: { minLength: 1, maxLength: 500 },
+    search: { minLength: 1, maxBytes: 16_384 },
+    around: { minimum: 0, maximum: 2 },
     context: { minBytes: 2_000, maxBytes: 65_536 },
     expectedVersion: { minimum: 0, maximum: 9_007_199_254_740_991 },
     body: {

@@ -47,6 +47,35 @@ test('a search answers a question with short texts whole, and says what helps wh
   )
   expect(await ask('tea "not to be"')).toBe('said, version 1, TIME:\nTo be, or not to be.\n')
   expect(await ask('zebra')).toContain('call list_memories')
+  expect(await ask('zebra tea')).toMatch(/\n\nNo memory has: zebra\.$/)
+})
+
+test('what is beside a hit and which words are missing is told in words, and as a value', async () => {
+  born = await service.birth()
+  client = await connect(service, born.token, 'modern')
+  await write('talk.1', 'Who likes tea?')
+  await write('talk.2', 'Ann.')
+  await write('talk.3', 'hay '.repeat(200))
+  const args = { q: 'Is Ann a zebra?', around: 1 }
+  const found = await call('search_memories', args)
+  expect(textOf(found)).toMatch(
+    /^talk\.2, version 1, \S+, matched ann:\nAnn\.\nBefore it, talk\.1, version 1: Who likes tea\?\nAfter it, talk\.3, version 1, its beginning: hay .*…\n\nNo memory has: zebra\.$/s,
+  )
+  expect(found.structuredContent).toMatchObject({
+    memories: [{ before: [{ key: 'talk.1', text: 'Who likes tea?' }], after: [{ key: 'talk.3' }] }],
+    missing: ['zebra'],
+  })
+  const context = await call('get_context', { about: args.q, around: 1 })
+  expect(textOf(context)).toMatch(
+    /talk\.2, version 1, found:\nAnn\.\nBefore it, talk\.1, version 1: Who likes tea\?\nAfter it, talk\.3, .*…\n\nNo memory has: zebra\.\n\n/s,
+  )
+  expect(context.structuredContent).toMatchObject({
+    found: [{ key: 'talk.2', before: [{ key: 'talk.1' }], after: [{ key: 'talk.3' }] }],
+    missing: ['zebra'],
+  })
+  const alone = await call('get_context', { about: ' ' })
+  expect(alone.structuredContent).toMatchObject({ found: [] })
+  expect(textOf(await call('search_memories', { q: 'x', around: 3 }))).toContain('around')
 })
 
 describe.each(eras)('a client of $version', ({ era, version }) => {
@@ -140,7 +169,7 @@ describe.each(eras)('a client of $version', ({ era, version }) => {
     const found = await call('search_memories', { q: 'step' })
     expect(textOf(found)).toMatch(/^plan, version 2, \S+, matched step:\nStep 1, then step 2\n$/)
     const elsewhere = await call('search_memories', { q: 'step', prefix: 'notes.' })
-    expect(elsewhere.structuredContent).toEqual({ memories: [], next: null })
+    expect(elsewhere.structuredContent).toEqual({ memories: [], next: null, missing: [] })
     const context = await call('get_context', { about: 'Which step is next?' })
     expect(context.structuredContent).toMatchObject({ found: [{ key: 'plan' }] })
     expect(textOf(context)).toContain('plan, version 2, found:\nStep 1, then step 2')

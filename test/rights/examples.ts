@@ -131,6 +131,7 @@ export const examples: Readonly<Record<string, Example>> = {
     outcome: '200',
   },
   readContext: page,
+  readContextAbout: { body: () => ({ about: 'the plan' }), outcome: '200' },
   exportMemories: page,
   importMemories: { body: exportOf, outcome: '200' },
   rollBack: { body: () => ({ to: 0, prefix: 'nowhere', dryRun: true }), outcome: '200' },

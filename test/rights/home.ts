@@ -78,6 +78,9 @@ export const homeRights: readonly Rights[] = [
   withToken('readContext', 'GET /api/agents/me/context', 'either-token', 'reads', {
     named: 'any',
   }),
+  withToken('readContextAbout', 'POST /api/agents/me/context', 'either-token', 'reads', {
+    named: 'any',
+  }),
   withToken('exportMemories', 'GET /api/agents/me/export', 'either-token', 'exports'),
   withToken('importMemories', 'POST /api/agents/me/import', 'operator-token', 'controls'),
   withToken('rollBack', 'POST /api/agents/me/rollback', 'operator-token', 'controls'),

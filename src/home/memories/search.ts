@@ -6,15 +6,16 @@ import { showState } from '../../pipeline/budgets.ts'
 import { endpoint } from '../../pipeline/endpoint.ts'
 import { clientOf } from '../../pipeline/failures.ts'
 import { spenderOf } from '../../pipeline/guards/budget.ts'
-import { characters } from '../../pipeline/schemas.ts'
+import { dateTime, integer, queryInteger } from '../../pipeline/schemas.ts'
 import type { Identity } from '../../store/port/identity.ts'
-import type { SearchCursor, SearchHit, SearchQuery } from '../../store/port/search.ts'
+import type { Neighbour, SearchCursor, SearchHit, SearchQuery } from '../../store/port/search.ts'
+import { iso } from '../../time.ts'
 import { forAgents, noQuery } from '../guards.ts'
 import type { Home } from '../home.ts'
 import { KEY_READ_ERRORS } from '../key-scope.ts'
 import { body as bodyBounds } from '../limits.ts'
 import { refusal } from '../refusal.ts'
-import { memoryExample, tag } from '../schemas.ts'
+import { memoryExample, memoryKey, tag } from '../schemas.ts'
 import { summaryExample, summaryJson, summarySchema } from './answers.ts'
 import { knownElsewhere } from './list.ts'
 import { model, otherLength, vector } from './vectors.ts'
@@ -33,10 +34,31 @@ export function cursorOf(text: string): SearchCursor {
   return { shown: Number(shown), last }
 }
 
-export const question = characters(fields.search).refine(
-  (q) => q === '' || q.trim() !== '',
-  'must contain something to search for',
-)
+const { minLength, maxBytes } = fields.search
+
+const words = z
+  .string('must be a string')
+  .refine((q) => Buffer.byteLength(q) <= maxBytes, `must be at most ${maxBytes} bytes long`)
+  .meta({ maxLength: maxBytes })
+
+export const question = words
+  .refine((q) => q.trim() !== '', 'must contain something to search for')
+  .meta({ minLength })
+
+/** What an agent is about to do; undefined if it says nothing. */
+export const task = words.transform((about) => (about.trim() === '' ? undefined : about)).optional()
+
+const AROUND = 'So many memories right before and right after each result come with it.'
+
+/** In a query, where numbers are text. */
+export const aroundParameter = queryInteger(fields.around)
+  .optional()
+  .meta({ default: 0, description: AROUND })
+
+export const around = integer(fields.around)
+  .max(fields.around.maximum, `must be at most ${fields.around.maximum}`)
+  .optional()
+  .meta({ default: 0, description: AROUND })
 
 const prefix = z
   .string('must be a string')
@@ -49,17 +71,21 @@ const after = z
   .transform(cursorOf)
   .optional()
 
+const match = z.enum(['any', 'all']).optional().meta({
+  description:
+    'any: at least one word of `q`, ranked. all: every word of `q`, as a whole word or part of one.',
+  default: 'any',
+})
+
 const query = z
   .strictObject({
     q: question.meta({
-      description: 'A question or some words. A phrase in "double quotes" must occur exactly.',
+      description:
+        'A question or some words, up to 16 KiB of UTF-8. A phrase in "double quotes" must occur exactly, unless there are more than 500 characters. More than 64 words are cut to those that the fewest memories have.',
       example: 'How far is the migration?',
     }),
-    match: z.enum(['any', 'all']).optional().meta({
-      description:
-        'any: at least one word of `q`, ranked. all: every word of `q`, as a whole word or part of one.',
-      default: 'any',
-    }),
+    match,
+    around: aroundParameter,
     prefix: prefix.optional(),
     limit: z
       .string()
@@ -70,6 +96,34 @@ const query = z
     after: after.meta({ type: 'string', description: 'The `next` of the previous page.' }),
   })
   .meta(knownElsewhere)
+
+const neighbours = z
+  .array(
+    z
+      .object({
+        key: memoryKey,
+        version: z.int().min(1),
+        updatedAt: dateTime,
+        text: z.string().optional().meta({ description: 'If it has at most 400 characters.' }),
+        snippet: z.string().optional().meta({ description: 'Otherwise: its beginning.' }),
+      })
+      .meta({ id: 'Neighbour' }),
+  )
+  .optional()
+
+/** Of a hit. */
+export const surroundings = {
+  before: neighbours.meta({
+    description:
+      'With `around`: the memories right before it, in order. Memories belong together if their keys are the same up to the number at the end, and stand in the order of these numbers; or up to the last dot, in the order in which they were created.',
+  }),
+  after: neighbours.meta({ description: 'With `around`: those right after it.' }),
+}
+
+export const missingWords = z.array(z.string()).meta({
+  description:
+    'Words of the question that no memory has in any form, in lower case: ask with other words. Of one that was cut, those among the words it was cut to. Never stop words.',
+})
 
 const hitSchema = summarySchema
   .extend({
@@ -87,6 +141,7 @@ const hitSchema = summarySchema
       description:
         'At most 200 characters around the best match, as plain text in composed form (NFC), with an ellipsis where text was omitted.',
     }),
+    ...surroundings,
   })
   .meta({ id: 'MemoryHit' })
 
@@ -97,6 +152,7 @@ const hits = z
       .string()
       .nullable()
       .meta({ description: 'The value of `after` for the next page; null at the end.' }),
+    missing: missingWords,
   })
   .meta({ id: 'MemoryHits' })
 
@@ -108,11 +164,30 @@ const foundAnswer = (measured: { readonly similarity?: number }) => ({
       { ...summaryExample, matched: ['migration'], ...measured, text: memoryExample.text },
     ],
     next: null,
+    missing: ['far'],
   },
 })
 
-const hitJson = ({ matched, similarity, text, snippet, ...summary }: SearchHit): string =>
-  summaryJson(summary, `,${JSON.stringify({ matched, similarity, text, snippet }).slice(1, -1)}`)
+const neighbourView = (neighbour: Neighbour) => ({
+  ...neighbour,
+  updatedAt: iso(neighbour.updatedAt),
+})
+
+interface Beside {
+  readonly before?: readonly Neighbour[] | undefined
+  readonly after?: readonly Neighbour[] | undefined
+}
+
+/** What stands beside a hit, as it is shown. */
+export const besideView = ({ before, after }: Beside) => ({
+  before: before?.map(neighbourView),
+  after: after?.map(neighbourView),
+})
+
+function hitJson({ matched, similarity, text, snippet, before, after, ...summary }: SearchHit) {
+  const more = { matched, similarity, text, snippet, ...besideView({ before, after }) }
+  return summaryJson(summary, `,${JSON.stringify(more).slice(1, -1)}`)
+}
 
 /** Takes one read per MiB that was read, besides the one for the request. */
 async function chargeFor({ budgets }: Home, identity: Identity, looked: number, call?: Call) {
@@ -139,7 +214,8 @@ export async function searchInTurn(
   return found
 }
 
-interface Asked extends Pick<SearchQuery, 'q' | 'all' | 'meant' | 'after'> {
+interface Asked extends Pick<SearchQuery, 'q' | 'meant' | 'around' | 'after'> {
+  readonly match?: 'any' | 'all' | undefined
   readonly prefix?: string | undefined
   readonly limit?: number | undefined
 }
@@ -148,12 +224,13 @@ interface Asked extends Pick<SearchQuery, 'q' | 'all' | 'meant' | 'after'> {
 async function hitsAnswer(
   home: Home,
   { call, identity }: { readonly call: Call; readonly identity: Identity },
-  { prefix = '', limit = DEFAULT_LIMIT, ...asked }: Asked,
+  { match, prefix = '', limit = DEFAULT_LIMIT, ...asked }: Asked,
 ): Promise<Answer> {
-  const query = { ...asked, prefix, limit }
+  const query = { ...asked, all: match === 'all', prefix, limit }
   const found = await searchInTurn(home, clientOf(call, home), identity, query, call)
-  const next = found.next ? `"${cursorText(found.next)}"` : 'null'
-  return answer(call, 200, `{"memories":[${found.hits.map(hitJson).join(',')}],"next":${next}}`)
+  const next = found.next ? cursorText(found.next) : null
+  const rest = JSON.stringify({ next, missing: found.missing }).slice(1)
+  return answer(call, 200, `{"memories":[${found.hits.map(hitJson).join(',')}],${rest}`)
 }
 
 export const searchMemories = endpoint({
@@ -171,8 +248,7 @@ export const searchMemories = endpoint({
   answers: { 200: foundAnswer({}) },
   errors: [...KEY_READ_ERRORS, 'overloaded'],
   handle({ call, identity, query }, home: Home) {
-    const { match, ...wanted } = query
-    return hitsAnswer(home, { call, identity }, { ...wanted, all: match === 'all' })
+    return hitsAnswer(home, { call, identity }, query)
   },
 })
 
@@ -186,6 +262,8 @@ const searchSchema = z
     q: question.optional(),
     vector: vector.optional(),
     model: model.optional(),
+    match,
+    around,
     prefix: prefix.optional(),
     limit: limit.optional(),
     after,
@@ -209,7 +287,7 @@ export const searchByVector = endpoint({
     tag,
     summary: 'Find memories by meaning, by words, or by both',
     description:
-      'With `vector`, memories whose current text has a vector of the same model, the most similar first (cosine). With `q` as well, both rankings are fused by reciprocal rank, so that what is high in either is found. With `q` alone, as GET.',
+      'With `vector`, memories whose current text has a vector of the same model, the most similar first (cosine). With `q` as well, both rankings are fused by reciprocal rank, so that what is high in either is found. With `q` alone, as GET, also where `q` is too long for a URL.',
   },
   guards: forAgents('reads'),
   query: noQuery,

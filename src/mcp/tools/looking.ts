@@ -2,11 +2,19 @@
 import { z } from 'zod'
 import type { summarySchema } from '../../home/memories/answers.ts'
 import { cursors, keyPrefix, pageOf } from '../../home/memories/list.ts'
-import { CURSOR, cursorOf, cursorText, question, searchInTurn } from '../../home/memories/search.ts'
+import {
+  around,
+  besideView,
+  CURSOR,
+  cursorOf,
+  cursorText,
+  question,
+  searchInTurn,
+} from '../../home/memories/search.ts'
 import { integer } from '../../pipeline/schemas.ts'
 import type { SearchHit } from '../../store/port/search.ts'
 import { iso } from '../../time.ts'
-import { headline, linesOf, reading, type Tool } from './tool.ts'
+import { besideText, headline, linesOf, missingText, reading, type Tool } from './tool.ts'
 
 /** Bytes of a list as JSON. The metadata of one memory can take 24 KiB with escapes. */
 const PAGE_BYTES = 32_768
@@ -67,6 +75,7 @@ const searchInput = z.strictObject({
     description: 'A question or some words; a phrase in "double quotes" must occur exactly.',
   }),
   prefix,
+  around,
   limit: atMost(25).default(10),
   after: z
     .string()
@@ -75,22 +84,27 @@ const searchInput = z.strictObject({
     .meta({ description: 'The value of next on the previous page.' }),
 })
 
-const hitOf = ({ key, version, updatedAt, matched, text, snippet }: SearchHit) => ({
+const hitOf = ({ key, version, updatedAt, matched, text, snippet, ...beside }: SearchHit) => ({
   key,
   version,
   updatedAt: iso(updatedAt),
   matched,
   text,
   snippet,
+  ...besideView(beside),
 })
 
 const NOTHING_FOUND = 'Nothing matches. Try other words, or call list_memories.'
 
 const hitText = (hit: SearchHit): string => {
-  const { matched, text, snippet = '' } = hit
+  const { matched, text, snippet = '', before = [], after = [] } = hit
   const why = matched.length > 0 ? `, matched ${matched.join(', ')}` : ''
   const part = text === undefined ? ', in part' : ''
-  return `${headline(hit)}${why}${part}:\n${text ?? snippet}\n`
+  const beside = [
+    ...before.map((each) => `Before it, ${besideText(each)}\n`),
+    ...after.map((each) => `After it, ${besideText(each)}\n`),
+  ]
+  return `${headline(hit)}${why}${part}:\n${text ?? snippet}\n${beside.join('')}`
 }
 
 export const searchMemories: Tool<typeof searchInput> = {
@@ -98,7 +112,7 @@ export const searchMemories: Tool<typeof searchInput> = {
   name: 'search_memories',
   title: 'Search memories',
   description:
-    'Finds memories that answer a question or contain some words: best first, short ones whole, others with a snippet.',
+    'Finds memories that answer a question or contain some words: best first, short ones whole, others with a snippet. missing has the words that no memory has: ask again with others.',
   input: searchInput,
   async run({ after, ...sent }, { home, client, identity }) {
     const query = { ...sent, after: after === undefined ? undefined : cursorOf(after) }
@@ -106,8 +120,8 @@ export const searchMemories: Tool<typeof searchInput> = {
     const memories = found.hits.map(hitOf)
     const next = found.next ? cursorText(found.next) : null
     return {
-      text: linesOf(found.hits.map(hitText), NOTHING_FOUND, more(next)),
-      json: JSON.stringify({ memories, next }),
+      text: linesOf(found.hits.map(hitText), NOTHING_FOUND, missingText(found.missing), more(next)),
+      json: JSON.stringify({ memories, next, missing: found.missing }),
     }
   },
 }

@@ -1,14 +1,15 @@
 /** The tools that read one key, and the context. */
 import { z } from 'zod'
 import { fields } from '../../fields.ts'
-import { contextOf, type contextSchema, DEFAULT_BYTES } from '../../home/context.ts'
+import { type contextSchema, DEFAULT_BYTES } from '../../home/context/context.ts'
+import { contextOf } from '../../home/context/gather.ts'
 import { memoryJson } from '../../home/memories/answers.ts'
 import { findAt } from '../../home/memories/memory.ts'
-import { question } from '../../home/memories/search.ts'
+import { around, task } from '../../home/memories/search.ts'
 import { findVersions, versionView } from '../../home/memories/versions.ts'
 import { memoryKey } from '../../home/schemas.ts'
 import { integer } from '../../pipeline/schemas.ts'
-import { headline, linesOf, reading, type Tool } from './tool.ts'
+import { besideText, headline, linesOf, missingText, reading, type Tool } from './tool.ts'
 
 const { minBytes, maxBytes } = fields.context
 
@@ -32,10 +33,11 @@ const NEXT = [
 ] as const
 
 const contextInput = z.strictObject({
-  about: question.optional().meta({
+  about: task.meta({
     description:
       'What you are about to do, in your own words or the user’s: memories about it are included.',
   }),
+  around,
   bytes: integer({ minimum: minBytes })
     .max(maxBytes, `must be at most ${maxBytes}`)
     .default(DEFAULT_BYTES)
@@ -49,10 +51,20 @@ const leftOutLine = ({ leftOut: { pinned, memories } }: Context): string =>
     ? `Left out: ${pinned} pinned memories, and ${memories} others. list_memories has all.`
     : 'Nothing was left out.'
 
-const foundText = ({ key, version, bytes, text, snippet }: Context['found'][number]): string =>
-  text === undefined
-    ? `${key}, version ${version}, found, ${bytes} bytes of which these are some:\n${snippet ?? ''}`
-    : `${key}, version ${version}, found:\n${text}`
+type FoundMemory = Context['found'][number]
+
+function foundText({ key, version, bytes, text, snippet, ...beside }: FoundMemory): string {
+  const { before = [], after = [] } = beside
+  const head =
+    text === undefined
+      ? `${key}, version ${version}, found, ${bytes} bytes of which these are some:\n${snippet ?? ''}`
+      : `${key}, version ${version}, found:\n${text}`
+  return [
+    head,
+    ...before.map((each) => `Before it, ${besideText(each)}`),
+    ...after.map((each) => `After it, ${besideText(each)}`),
+  ].join('\n')
+}
 
 const contextText = (context: Context): string =>
   [
@@ -60,11 +72,14 @@ const contextText = (context: Context): string =>
     `${context.memoryCount} memories are in your home.`,
     ...context.pinned.map(({ key, version, text }) => `${key}, version ${version}:\n${text}`),
     ...context.found.map(foundText),
+    missingText(context.missing),
     ...context.changes.map(
       ({ key, version, bytes }) => `${key}: version ${version}, ${bytes} bytes`,
     ),
     leftOutLine(context),
-  ].join('\n\n')
+  ]
+    .filter((part) => part !== undefined)
+    .join('\n\n')
 
 export const getContext: Tool<typeof contextInput> = {
   ...reading,

@@ -48,6 +48,28 @@ export const headline = ({
 }: Pick<Memory, 'key' | 'version' | 'updatedAt'>): string =>
   `${key}, version ${version}, ${iso(updatedAt)}`
 
+/** What stands beside a result: a text or its beginning. */
+export const besideText = ({
+  key,
+  version,
+  text,
+  snippet = '',
+}: {
+  readonly key: string
+  readonly version: number
+  readonly text?: string | undefined
+  readonly snippet?: string | undefined
+}): string =>
+  `${key}, version ${version}${text === undefined ? ', its beginning' : ''}: ${text ?? snippet}`
+
+/** Undefined if none is missing. */
+export const missingText = (missing: readonly string[] = []): string | undefined =>
+  missing.length > 0 ? `No memory has: ${missing.join(', ')}.` : undefined
+
 /** One line per item, and how to get more. */
-export const linesOf = (lines: readonly string[], none: string, more: string | undefined): string =>
-  [...(lines.length > 0 ? lines : [none]), ...(more ? [more] : [])].join('\n')
+export const linesOf = (
+  lines: readonly string[],
+  none: string,
+  ...more: readonly (string | undefined)[]
+): string =>
+  [...(lines.length > 0 ? lines : [none]), ...more.filter((line) => line !== undefined)].join('\n')

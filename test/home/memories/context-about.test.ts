@@ -79,6 +79,87 @@ describe.each(engines)('a context about a task on $name', (engine) => {
     expectProblem(await contextOf(born.token, TASK), 'agent_paused')
   })
 
+  test('says which words of it no memory has', async () => {
+    const { body } = await contextOf(born.token, 'Copy the tables of the ZEBRA')
+    expect(body.missing).toEqual(['zebra'])
+    expect((await contextOf(born.token, TASK)).body.missing).toEqual([])
+    for (const path of ['/api/agents/me/context', pathOf('')]) {
+      expect((await service.call('GET', path, born)).body).not.toHaveProperty('missing')
+    }
+  })
+
+  test('has what is beside, where it is not shown elsewhere', async () => {
+    for (const [n, text] of ['Who?', 'The zebra.', 'When?', 'zebras'].entries()) {
+      await write(service, born.token, `talk.${n}`, text)
+    }
+    const ask = (query: string) =>
+      service.call('GET', `${pathOf('zebra')}${query}`, { token: born.token })
+    const { body } = await ask('&around=1')
+    const updatedAt = expect.stringMatching(/^20.*Z$/)
+    const beside = (n: number, text: string) => ({ key: `talk.${n}`, version: 1, updatedAt, text })
+    expect(body.found).toEqual([
+      { ...beside(1, 'The zebra.'), before: [beside(0, 'Who?')], after: [beside(2, 'When?')] },
+      beside(3, 'zebras'),
+    ])
+    expect(keysOf(body.changes)).toEqual(['weather', 'tables.copy', 'shop.tables'])
+    expect(body.leftOut).toEqual({ purpose: false, pinned: 0, found: 0, memories: 0 })
+    for (const query of ['', '&around=0']) {
+      const { body: alone } = await ask(query)
+      expect(alone.found).toEqual([beside(1, 'The zebra.'), beside(3, 'zebras')])
+    }
+  })
+
+  test('leaves out first what is beside, and stays within its bytes', async () => {
+    const near = 'Nothing of it. '.repeat(20)
+    for (let n = 0; n < 12; n++) {
+      await write(service, born.token, `talk.${n}`, n % 2 > 0 ? near : `zebra ${n}`)
+    }
+    const about = `zebra ${Array.from({ length: 70 }, (_, n) => `${n}їжак`).join(' ')}`
+    const shown: number[] = []
+    for (let bytes = 2_000; bytes < 9_000; bytes += 350) {
+      const query = `${pathOf(about)}&bytes=${bytes}`
+      const { text, body } = await service.call('GET', `${query}&around=1`, born)
+      expect(Buffer.byteLength(text)).toBeLessThanOrEqual(bytes)
+      const { body: without } = await service.call('GET', query, born)
+      expect(keysOf(body.found)).toEqual(keysOf(without.found))
+      expect(keysOf(body.pinned)).toEqual(keysOf(without.pinned))
+      const found = body.found as { before?: object[]; after?: object[] }[]
+      shown.push(found.flatMap(({ before = [], after = [] }) => [...before, ...after]).length)
+    }
+    expect([shown.at(0), shown.at(-1)]).toEqual([0, 6])
+  })
+
+  test('takes a task of 16 KiB, in a body', async () => {
+    const post = (body: object) =>
+      service.call('POST', '/api/agents/me/context', { token: born.token, body })
+    const about = `"${'ї'.repeat(8_100)}" ${'y'.repeat(175)} COPY.`
+    expect(Buffer.byteLength(about)).toBe(16_384)
+    const { body } = await post({ about, around: 1, bytes: 3_000 })
+    expect(keysOf(body.found)).toEqual(['tables.copy'])
+    expect((await post({})).body.found).toEqual([])
+    const answer = await post({ about: `${about}.` })
+    expectProblem(answer, 'invalid_body')
+    expect(pointersOf(answer)).toEqual(['/about'])
+  })
+
+  test('shows nothing beside that was erased before its turn came', async () => {
+    await write(service, born.token, 'talk.1', 'zebra')
+    await write(service, born.token, 'talk.2', 'Secret.')
+    const { searchMemories } = service.store
+    const app = appBeside(service, {
+      async searchMemories(...asked) {
+        const found = await searchMemories(...asked)
+        const body = { key: 'talk.2', versions: 'all' }
+        const token = born.operatorToken
+        await service.call('POST', `${memoryPath}/erase`, { token, body })
+        return found
+      },
+    })
+    const { text, body } = await ask(app, 'GET', `${pathOf('zebra')}&around=1`, born)
+    expect(body.found).toMatchObject([{ key: 'talk.1' }])
+    expect(text).not.toContain('Secret')
+  })
+
   test('shows nothing as it was found that changed before its turn came', async () => {
     const { searchMemories } = service.store
     const app = appBeside(service, {
@@ -175,11 +256,30 @@ describe('beside searches that do not end', () => {
   })
 })
 
-test.each([' ', '', 'x'.repeat(501)])('about=%j is refused', async (about) => {
-  const service = await openService(embedded)
-  const { token } = await service.birth()
-  const answer = await service.call('GET', pathOf(about), { token })
-  expectProblem(answer, 'invalid_query')
-  expect(pointersOf(answer)).toEqual(['?about'])
-  await service.close()
+describe('a parameter', () => {
+  let service: TestService
+  let token: string
+  beforeAll(async () => {
+    service = await openService(embedded)
+    token = (await service.birth()).token
+    await write(service, token, 'plan', 'Step 1')
+  })
+  afterAll(() => service.close())
+
+  test.each([
+    ['about', pathOf('x'.repeat(16_385))],
+    ['around', `${pathOf('x')}&around=3`],
+  ])('%s that is too large is refused', async (name, path) => {
+    const answer = await service.call('GET', path, { token })
+    expectProblem(answer, 'invalid_query')
+    expect(pointersOf(answer)).toEqual([`?${name}`])
+  })
+
+  test.each(['', ' ', '\n\t'])('about=%j is as none', async (about) => {
+    const [empty, none] = await Promise.all([
+      service.call('GET', pathOf(about), { token }),
+      service.call('GET', '/api/agents/me/context', { token }),
+    ])
+    expect({ ...empty.body, limits: 0 }).toEqual({ ...none.body, limits: 0 })
+  })
 })

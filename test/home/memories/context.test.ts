@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { byteBudget } from '../../../src/home/context-budget.ts'
+import { byteBudget } from '../../../src/home/context/budget.ts'
 import { hashToken } from '../../../src/pipeline/tokens.ts'
 import { timesPromised } from '../../effort.ts'
 import { embedded, openService, type TestService, write } from '../../harness.ts'

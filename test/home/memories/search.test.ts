@@ -86,7 +86,9 @@ describe('a search', () => {
     ['q', ''],
     ['q', 'q='],
     ['q', 'q=%20%0A'],
-    ['q', `q=${'x'.repeat(501)}`],
+    ['q', `q=${'x'.repeat(16_385)}`],
+    ['around', 'q=x&around=3'],
+    ['around', 'q=x&around=-1'],
     ['match', 'q=x&match=some'],
     ['q', 'q=%00'],
     ['prefix', 'q=x&prefix=a%20b'],
@@ -100,7 +102,46 @@ describe('a search', () => {
     expect(pointersOf(answer)).toEqual([`?${parameter}`])
   })
 
-  test('counts characters, not units, of what is sought', async () => {
-    expect((await search(`q=${encodeURIComponent('𝒳'.repeat(500))}`)).status).toBe(200)
+  const post = (body: object) => service.call('POST', path, { token, body })
+
+  test('takes a question of 16 KiB, in bytes', async () => {
+    const largest = `${'ї'.repeat(8_188)}. 東京`
+    expect(Buffer.byteLength(largest)).toBe(16_384)
+    const found = { memories: [{ key: 'weather' }], missing: [] }
+    expect((await search(`q=${encodeURIComponent(largest)}`)).body).toMatchObject(found)
+    expect((await post({ q: largest })).body).toMatchObject(found)
+    const answer = await post({ q: `${largest}.` })
+    expectProblem(answer, 'invalid_body')
+    expect(pointersOf(answer)).toEqual(['/q'])
+    expect(JSON.stringify(answer.body)).toContain('must be at most 16384 bytes long')
+  })
+
+  test('says which words no memory has', async () => {
+    const q = 'Which ZÈBRA is copying the weather?'
+    const { body } = await search(`q=${encodeURIComponent(q)}`)
+    expect(body).toMatchObject({ memories: [{}, {}], missing: ['zèbra'] })
+    expect((await post({ q: 'zebra tables', match: 'all' })).body).toEqual({
+      ...{ memories: [], next: null, missing: ['zebra'] },
+    })
+    expect((await search('q=tables')).body.missing).toEqual([])
+  })
+
+  test('gives what is right before and after each hit', async () => {
+    for (const [n, text] of ['Which tables?', 'All zebras.', 'x'.repeat(500)].entries()) {
+      await write(service, token, `talk.${n}`, text)
+    }
+    const { body } = await search('q=zebras&around=1')
+    const [hit] = body.memories as [Hit & { before: object[]; after: object[] }]
+    const updatedAt = expect.stringMatching(/^20.*Z$/)
+    expect(hit.before).toEqual([{ key: 'talk.0', version: 1, updatedAt, text: 'Which tables?' }])
+    const snippet = expect.stringMatching(/^x{100,}…$/)
+    expect(hit.after).toEqual([{ key: 'talk.2', version: 1, updatedAt, snippet }])
+    expect((await post({ q: 'zebras', around: 1 })).body.memories).toEqual([hit])
+    const [{ before: _, after: __, ...alone }] = [hit]
+    for (const query of ['q=zebras', 'q=zebras&around=0']) {
+      expect((await search(query)).body.memories).toEqual([alone])
+    }
+    const within = (await search('q=zebras&around=2&prefix=talk.1')).body.memories
+    expect(within).toMatchObject([{ key: 'talk.1', before: [], after: [] }])
   })
 })

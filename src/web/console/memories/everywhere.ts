@@ -1,7 +1,6 @@
 /** /console/search: what all agents of the account remember of some words. */
 import { html } from 'hono/html'
 import { z } from 'zod'
-import { fields } from '../../../fields.ts'
 import { searchInTurn } from '../../../home/memories/search.ts'
 import { endpoint } from '../../../pipeline/endpoint.ts'
 import { clientOf } from '../../../pipeline/failures.ts'
@@ -15,7 +14,7 @@ import { forSignedIn } from '../guards.ts'
 import type { Visit, Workspace } from '../workspace.ts'
 import { isSearch, rowOf } from './found.ts'
 import { found as foundRow } from './list-pane.ts'
-import { everything, listPath } from './listing.ts'
+import { everything, listPath, MOST_SOUGHT } from './listing.ts'
 
 /** Each costs what a search of it costs; more are searched on their own pages. */
 const MOST_AGENTS = 20
@@ -27,7 +26,7 @@ export const searchForm = (
   focus = false,
 ): Html => html`<form method="get" role="search" class="finder" action="${SEARCH}"><div class="line">
 <label class="away" for="q">Search the memories of all agents</label>
-<input id="q" name="q" type="search" value="${q}" maxlength="${fields.search.maxLength}" placeholder="Search the memories of all agents" autocomplete="off" dir="auto" aria-keyshortcuts="/"${focus ? html` autofocus` : nothing}>
+<input id="q" name="q" type="search" value="${q}" maxlength="${MOST_SOUGHT}" placeholder="Search the memories of all agents" autocomplete="off" dir="auto" aria-keyshortcuts="/"${focus ? html` autofocus` : nothing}>
 <button class="quiet">Search</button></div></form>`
 
 interface Answered {
@@ -71,7 +70,7 @@ export const searchPage = endpoint({
   method: 'GET',
   path: SEARCH,
   guards: forSignedIn,
-  query: z.object({ q: z.string().max(fields.search.maxLength).default('') }),
+  query: z.object({ q: z.string().max(MOST_SOUGHT).default('') }),
   errors: ['overloaded', 'invalid_token'],
   async handle(visit, workspace: Workspace) {
     const { call, session, query } = visit

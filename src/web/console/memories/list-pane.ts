@@ -1,6 +1,5 @@
 /** The list of memories, on its own page and beside a memory. */
 import { html } from 'hono/html'
-import { fields } from '../../../fields.ts'
 import { refusal } from '../../../home/refusal.ts'
 import type { Answer } from '../../../http/call.ts'
 import type { Identity } from '../../../store/port/identity.ts'
@@ -26,6 +25,7 @@ import {
   everything,
   type Listing,
   listPath,
+  MOST_SOUGHT,
   memoryIn,
   newPath,
   queryOf,
@@ -138,7 +138,7 @@ export const finder = (
 ): Html => html`<form method="get"
 role="search" class="finder" action="${agentPath(agentId)}/memories" data-finds="list">
 <div class="line"><label class="away" for="q">Search keys, texts and metadata</label>
-<input id="q" name="q" type="search" value="${listing.q}" maxlength="${fields.search.maxLength}" placeholder="A question or some words" autocomplete="off" dir="auto" aria-keyshortcuts="/">
+<input id="q" name="q" type="search" value="${listing.q}" maxlength="${MOST_SOUGHT}" placeholder="A question or some words" autocomplete="off" dir="auto" aria-keyshortcuts="/">
 <button class="quiet">Search</button>${beside}</div>
 ${filters(listing)}
 </form>`

@@ -1,14 +1,16 @@
 /** The parameters of a list of memories: search, order, filters and cursor. */
 import { z } from 'zod'
-import { fields } from '../../../fields.ts'
 import { agentPath, memoryPath } from '../../layout/paths.ts'
 
 const MAX_CURSOR = 400
 
+/** UTF-16 units of what is typed to search for. */
+export const MOST_SOUGHT = 500
+
 /** In the query of pages, and in a hidden field of forms that return to one. */
 export const listingQuery = z.object({
-  q: z.string().max(fields.search.maxLength).default(''),
-  prefix: z.string().max(fields.search.maxLength).default(''),
+  q: z.string().max(MOST_SOUGHT).default(''),
+  prefix: z.string().max(MOST_SOUGHT).default(''),
   order: z.enum(['changed', 'key', 'size', 'oldest']).catch('changed').default('changed'),
   pinned: z.string().optional(),
   after: z.string().max(MAX_CURSOR).optional(),

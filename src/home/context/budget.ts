@@ -1,13 +1,13 @@
 /** How a context shares its bytes: an item is included in full or left out. */
 
-import type { Call } from '../http/call.ts'
-import type { Identity } from '../store/port/identity.ts'
-import type { MemorySummary } from '../store/port/memories.ts'
-import type { SearchHit } from '../store/port/search.ts'
-import { iso } from '../time.ts'
-import type { Home } from './home.ts'
-import { searchInTurn } from './memories/search.ts'
-import { refusal } from './refusal.ts'
+import type { Call } from '../../http/call.ts'
+import type { Identity } from '../../store/port/identity.ts'
+import type { Memory, MemorySummary } from '../../store/port/memories.ts'
+import type { Neighbour, SearchHit } from '../../store/port/search.ts'
+import { iso } from '../../time.ts'
+import type { Home } from '../home.ts'
+import { besideView, searchInTurn } from '../memories/search.ts'
+import { refusal } from '../refusal.ts'
 
 export interface ByteBudget {
   /** UTF-8 bytes. */
@@ -90,18 +90,23 @@ const CHANGES = 1 / 8
 /** A task may contain quotations, so quoted phrases are not required. */
 const QUOTES = /["“”„«»]/gu
 
+interface Searched {
+  readonly about: string
+  readonly around?: number | undefined
+  readonly bytes: number
+}
+
 /** Waits for its turn among searches. Throws `overloaded`. */
 export async function searchAbout(
   home: Home,
   client: string,
   identity: Identity,
-  { about, bytes }: { readonly about: string; readonly bytes: number },
+  { about, around, bytes }: Searched,
   call?: Call,
-): Promise<readonly SearchHit[]> {
+) {
   const limit = Math.min(MOST_HITS, Math.ceil(bytes / BYTES_PER_HIT))
-  const query = { q: about.replaceAll(QUOTES, ' '), prefix: '', limit }
-  const { hits } = await searchInTurn(home, client, identity, query, call)
-  return hits
+  const query = { q: about.replaceAll(QUOTES, ' '), prefix: '', around, limit }
+  return searchInTurn(home, client, identity, query, call)
 }
 
 interface Found {
@@ -109,27 +114,38 @@ interface Found {
   /** As JSON with the text, and with the snippet instead. */
   readonly whole: string
   readonly brief: string
+  readonly beside: Readonly<Record<'before' | 'after', readonly Neighbour[]>>
+}
+
+/** The current memories of hits and of what stands beside them, by key. */
+async function currentOf({ store }: Home, identity: Identity, hits: readonly SearchHit[]) {
+  const shown = hits.flatMap((hit) => [hit, ...(hit.before ?? []), ...(hit.after ?? [])])
+  const keys = new Set(shown.map(({ key }) => key))
+  const current = new Map<string, Memory>()
+  for (const answer of await Promise.all([...keys].map((key) => store.readMemory(identity, key)))) {
+    if (answer.outcome === 'missing') continue
+    if (answer.outcome !== 'found') throw refusal(answer)
+    current.set(answer.memory.key, answer.memory)
+  }
+  return current
 }
 
 /** Hits that have not changed since the search; a changed one is among the changes. */
 export async function stillThere(
-  { store }: Home,
+  home: Home,
   identity: Identity,
   hits: readonly SearchHit[],
 ): Promise<readonly Found[]> {
-  const answers = await Promise.all(hits.map(({ key }) => store.readMemory(identity, key)))
-  return answers.flatMap((answer, at) => {
-    const hit = hits[at]
-    if (!hit || answer.outcome === 'missing') return []
-    if (answer.outcome !== 'found') throw refusal(answer)
-    const { memory } = answer
-    const { key, version, text } = memory
-    if (version !== hit.version) return []
-    const { bytes, snippet } = hit
+  const current = await currentOf(home, identity, hits)
+  const isThere = ({ key, version }: Neighbour) => current.get(key)?.version === version
+  return hits.filter(isThere).flatMap(({ key, bytes, snippet, before = [], after = [] }) => {
+    const memory = current.get(key)
+    if (!memory) return []
     return {
       key,
-      whole: itemJson(memory, { text }),
+      whole: itemJson(memory, { text: memory.text }),
       brief: itemJson(memory, { bytes, ...(snippet !== undefined && { snippet }) }),
+      beside: { before: before.filter(isThere), after: after.filter(isThere) },
     }
   })
 }
@@ -159,7 +175,7 @@ export function fillFound(
   found: readonly Found[],
   budget: ByteBudget,
   keep: number,
-): ReadonlyMap<string, string> {
+): Map<string, string> {
   const placed = new Map<string, string>()
   let later = sum(found.map(({ brief }) => bytesIn(brief)))
   for (const { key, whole, brief } of found) {
@@ -169,4 +185,36 @@ export function fillFound(
     else if (budget.take(brief, keep)) placed.set(key, brief)
   }
   return placed
+}
+
+/**
+ * Adds to hits what stands beside them, in order of rank: memories that are not shown yet, if those
+ * of a hit fit. Adds their keys to `shown`.
+ */
+export function addBeside(
+  found: readonly Found[],
+  placed: Map<string, string>,
+  shown: Set<string>,
+  budget: ByteBudget,
+  keep: number,
+): void {
+  const isNew = ({ key }: Neighbour) => !shown.has(key)
+  for (const { key, beside } of found) {
+    const item = placed.get(key)
+    const [before, after] = [beside.before.filter(isNew), beside.after.filter(isNew)]
+    if (item === undefined || before.length + after.length === 0) continue
+    const more = `,${JSON.stringify(besideView({ before, after })).slice(1)}`
+    if (!budget.take(more, keep)) continue
+    placed.set(key, item.slice(0, -1) + more)
+    for (const each of [...before, ...after]) shown.add(each.key)
+  }
+}
+
+/** The largest share for missing words. */
+const MISSING = 1 / 8
+
+/** Words that fit into their share. */
+export function fillMissing(missing: readonly string[], budget: ByteBudget): readonly string[] {
+  const keep = Math.ceil(budget.left() * (1 - MISSING))
+  return missing.filter((word) => budget.take(JSON.stringify(word), keep))
 }
