@@ -27,7 +27,7 @@ const REPLACED: readonly (readonly [awaited: RegExp, blocking: string])[] = [
   [/asyncio\.Lock/g, 'threading.Lock'],
   [/asyncio\.get_running_loop\(\)/g, ''],
   [/\bStopAsyncIteration\b/g, 'StopIteration'],
-  [/\bAsync(AgentHome|Client|BaseTransport|Iterator)\b/g, '$1'],
+  [/\bAsync(AgentHome|Client|BaseTransport|Hits|Iterator)\b/g, '$1'],
   [/\ba(close|iter_bytes)\b/g, '$1'],
   [/__a(enter|exit|iter|next)__/g, '__$1__'],
   [/\basync (?=def|for|with)/g, ''],

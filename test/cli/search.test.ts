@@ -39,12 +39,36 @@ test('a question finds what answers it, each on a line with the words that were 
   expect((await search('likes tea', '--match', 'all')).stdout.split('\n')).toHaveLength(3)
   expect(await search('zebra')).toEqual({
     ...{ code: 0, stdout: 'KEY  VERSION  TEXT\n' },
-    stderr: 'Nothing was found. Try other words, or list all: agent-home list\n',
+    stderr:
+      'No memory has: zebra\nNothing was found. Try other words, or list all: agent-home list\n',
   })
   const json = await search('needle', '--json')
   expect(JSON.parse(json.stdout)).toMatchObject({
     memories: [{ key: 'long', matched: ['needle'] }],
+    missing: [],
   })
+})
+
+test('what is beside is with what is found, and missing words are told', async () => {
+  const { home, token } = await opened.born()
+  const texts = ['Who likes tea?', 'Ann.', `Then ${'hay '.repeat(200)}`]
+  for (const [n, text] of texts.entries())
+    await home.write(`talk.${n}`, text, { expectedVersion: 0 })
+  const run = (...words: string[]) => speak([...words, '--url', opened.url, '--token', token])
+  const { stdout, stderr } = await run('search', 'Ann or a zebra', '--around', '1')
+  const [, ...rows] = stdout.trimEnd().split('\n')
+  expect(rows).toEqual([
+    'talk.0  1        Who likes tea?',
+    'talk.1  1        Ann.',
+    expect.stringMatching(/^talk\.2 {2}1 {8}Then hay .*…$/),
+  ])
+  expect(stderr).toBe('No memory has: zebra\n')
+  expect((await run('search', 'Ann')).stdout.trimEnd().split('\n')).toHaveLength(2)
+  expect((await run('search', 'Ann', '--around', '3')).code).toBe(2)
+  const context = await run('context', '--about', 'Ann, zebra', '--around', '1')
+  expect(context.stdout).toMatch(
+    /\n### talk\.0 \(version 1\)\nWho likes tea\?\n\n## talk\.1 \(version 1, found\)\nAnn\.\n\n### talk\.2 \(version 1, its beginning\)\nThen hay .*…\n\nNo memory has: zebra\n/,
+  )
 })
 
 test('an export that is printed is whole, wherever its answer is cut', async () => {

@@ -80,6 +80,7 @@ const calls: Calls = {
   deleted: (home, options) => all(home.deleted(options as client.DeletedOptions)),
   search: (home, { question, ...options }) =>
     all(home.search(question, options as client.SearchOptions)),
+  context: (home, options) => home.context(options as client.ContextOptions),
   events: (home, options) => all(home.events(options as client.EventsOptions)),
   watch: (home, options, take) => taken(home.watch(options as client.WatchOptions), take),
   export: async (home, options) =>

@@ -53,6 +53,7 @@ export const PAIRS: Readonly<Record<string, string>> = {
   ListedMemory: "Schemas['ListedMemory']",
   MemorySummary: "Schemas['MemorySummary']",
   MemoryHit: "Schemas['MemoryHit']",
+  Neighbour: "Schemas['Neighbour']",
   VectorsStored: "Schemas['VectorsStored']",
   DeletedMemory: "Schemas['DeletedMemory']['deleted']",
   Author: "Schemas['Author']",

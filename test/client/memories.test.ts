@@ -78,6 +78,16 @@ describe('the client', () => {
     expect(await all(home.search('tea', { limit: 2 }))).toHaveLength(2)
   })
 
+  test('says which words of a question no memory has, once it was asked', async () => {
+    const { home } = await opened.born()
+    await home.write('plan', 'tea', { expectedVersion: 0 })
+    const hits = home.search('Zebra tea')
+    expect(hits.missing).toEqual([])
+    for await (const { key } of hits) expect([key, hits.missing]).toEqual(['plan', ['zebra']])
+    const none = home.search('zebra yak')
+    expect([await all(none), none.missing]).toEqual([[], ['zebra', 'yak']])
+  })
+
   test('address and token are from the environment unless told, and what is missing is named', async () => {
     const { token } = await opened.born()
     vi.stubEnv('AGENT_HOME_URL', opened.url)

@@ -362,6 +362,18 @@ def test_what_is_meant_is_found(home: AgentHome) -> None:
     assert (hit.key, hit.text, hit.matched) == ("pier", "By the harbour.", [])
 
 
+def test_missing_words_are_told_once_they_are_known(home: AgentHome) -> None:
+    home.write("plan", "tea", expected_version=0)
+    hits = home.search("Zebra tea")
+    assert hits.missing == []
+    assert next(hits).key == "plan"
+    assert hits.missing == ["zebra"]
+    hits.close()
+    assert list(hits) == []
+    none = home.search("zebra yak")
+    assert (list(none), none.missing) == ([], ["zebra", "yak"])
+
+
 def test_an_export_goes_into_the_import_of_another_agent(
     where: Where, home: AgentHome, tmp_path: Path
 ) -> None:

@@ -59,11 +59,25 @@ export interface SearchOptions extends CallOptions {
   readonly prefix?: string
   /** `all`: every word must be there, whole or as a part of another. Default: `any`. */
   readonly match?: 'any' | 'all'
-  /** By meaning too, or by meaning alone where the question is empty; without `match`. */
+  /** By meaning too, or by meaning alone where the question is empty; */
   readonly meaning?: Meaning
+  /** 0 to 2: so many memories right before and after each come with it, none unless told. */
+  readonly around?: number
   /** At most so many; all unless told. */
   readonly limit?: number
 }
+
+/** Memories as they are found, one page asked for after the other. */
+export interface Hits extends AsyncIterable<MemoryHit> {
+  /**
+   * Words of the question that no memory has in any form, in lower case: ask with other words.
+   * Known from the first memory on, or from the end; empty before.
+   */
+  readonly missing: readonly string[]
+}
+
+/** Longer ones are sent in a body, because URLs are short. */
+const LONGEST_IN_URL = 500
 
 /** What is asked for, as your model sees it. */
 export interface Meaning {
@@ -73,14 +87,21 @@ export interface Meaning {
 }
 
 export interface ContextOptions extends CallOptions {
-  /** What the agent is about to do, in its own words: at most 500 characters. */
+  /** What the agent is about to do, in its own words: at most 16384 bytes of UTF-8. */
   readonly about?: string
+  /** As in a search. */
+  readonly around?: number
   readonly bytes?: number
 }
 
 interface Listed<T> {
   readonly memories: readonly T[]
   readonly next: string | null
+}
+
+interface Found extends Listed<MemoryHit> {
+  /** Homes of 2.0 do not tell it. */
+  readonly missing?: readonly string[]
 }
 
 const pageOf = <T>({ memories, next }: Listed<T>) => ({ items: memories, next })
@@ -150,10 +171,16 @@ export class Home extends Batches {
    * const { pinned, found } = await home.context({ about: 'Plan the next step' })
    * console.log(pinned.map(({ text }) => text))
    * for (const { key, text, snippet } of found) console.log(key, text ?? snippet)
+   * const letter = 'A task in many words. '.repeat(30)
+   * const { missing } = await home.context({ about: letter, around: 1 })
+   * console.log(missing)
    * ```
    */
-  context({ about, bytes, ...options }: ContextOptions = {}): Promise<Context> {
-    return this.transport.ask({ path: '/me/context', query: { about, bytes }, ...options })
+  context({ about, around, bytes, ...options }: ContextOptions = {}): Promise<Context> {
+    const asked = { about, around, bytes }
+    const isLong = about !== undefined && about.length > LONGEST_IN_URL
+    const sent = isLong ? ({ method: 'POST', reads: true, body: asked } as const) : { query: asked }
+    return this.transport.ask({ path: '/me/context', ...sent, ...options })
   }
 
   /**
@@ -215,7 +242,7 @@ export class Home extends Batches {
 
   /**
    * Memories that answer a question or contain any of its words, best match first. A phrase in
-   * "double quotes" must occur as it is.
+   * "double quotes" must occur as it is. A question has at most 16384 bytes of UTF-8.
    *
    * ```ts
    * for await (const { key, text, snippet } of home.search('Which step comes first?')) {
@@ -230,21 +257,31 @@ export class Home extends Batches {
    */
   search(
     question: string,
-    { prefix, match, meaning, limit, ...options }: SearchOptions = {},
-  ): AsyncIterable<MemoryHit> {
+    { prefix, match, around, meaning, limit, ...options }: SearchOptions = {},
+  ): Hits {
     const path = '/me/memories/search'
+    let missing: readonly string[] = []
     const words = meaning && question === '' ? {} : { q: question }
     const meant = meaning && { model: meaning.model, vector: base64Of(meaning.vector) }
-    return pages(
-      (after: string | undefined, most) => {
-        const sought = { ...words, prefix, after, limit: most }
-        const sent: Pick<Ask<never>, 'method' | 'reads' | 'body' | 'query'> = meant
+    const hits = pages(
+      async (after: string | undefined, most) => {
+        const sought = { ...words, match, around, prefix, after, limit: most }
+        const sent: Pick<Ask<never>, 'method' | 'reads' | 'body' | 'query'> = meant ||
+        question.length > LONGEST_IN_URL
           ? { method: 'POST', reads: true, body: { ...sought, ...meant } }
-          : { query: { ...sought, match } }
-        return this.transport.ask<Listed<MemoryHit>>({ path, ...sent, ...options }).then(pageOf)
+          : { query: sought }
+        const page = await this.transport.ask<Found>({ path, ...sent, ...options })
+        missing = page.missing ?? missing
+        return pageOf(page)
       },
       { limit },
     )
+    return {
+      [Symbol.asyncIterator]: () => hits,
+      get missing() {
+        return missing
+      },
+    }
   }
 
   /**

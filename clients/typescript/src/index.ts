@@ -20,6 +20,7 @@ export type {
   ContextOptions,
   DeletedOptions,
   EventsOptions,
+  Hits,
   ListOptions,
   Meaning,
   SearchOptions,

@@ -27,8 +27,20 @@ export interface MemorySummary extends Omit<ListedMemory, 'text'> {
   readonly text?: string
 }
 
+/** Of a short memory the `text`, of a longer one its beginning as a `snippet`. */
+export interface Neighbour extends Pick<MemorySummary, 'key' | 'version' | 'updatedAt' | 'text'> {
+  readonly snippet?: string
+}
+
+interface Surroundings {
+  /** With `around`: what stands right before it, in order. */
+  readonly before?: readonly Neighbour[]
+  /** With `around`: what stands right after it. */
+  readonly after?: readonly Neighbour[]
+}
+
 /** Of a short memory the `text`, of a longer one a `snippet` around the best match. */
-export interface MemoryHit extends MemorySummary {
+export interface MemoryHit extends MemorySummary, Surroundings {
   /** Its words that answer the question, in lower case. */
   readonly matched: readonly string[]
   /** The cosine of the angle between its vector and the one that was sent. */
@@ -211,7 +223,7 @@ export interface PinnedMemory extends InContext {
   readonly text: string
 }
 
-export interface FoundMemory extends InContext {
+export interface FoundMemory extends InContext, Surroundings {
   readonly text?: string
   /** Where the text is not whole: its bytes, and a part of it. */
   readonly bytes?: number
@@ -236,6 +248,8 @@ export interface Context {
   readonly pinned: readonly PinnedMemory[]
   /** What answers `about`, best first: whole where it fits, else with a snippet. */
   readonly found: readonly FoundMemory[]
+  /** With `about`: its words that no memory has in any form, in lower case. */
+  readonly missing?: readonly string[]
   readonly changes: readonly ChangedMemory[]
   /** After it, `events` tells what happened since; not shown to a key with a prefix. */
   readonly lastEvent?: number

@@ -33,6 +33,12 @@ const FROM_FILE: Option = {
   summary: 'read the text from this file; - is standard input',
   completes: 'files',
 }
+const AROUND = {
+  name: 'around',
+  value: 'N',
+  summary: 'with so many memories before and after each (0 to 2)',
+}
+
 const PREFIX: Option = { name: 'prefix', value: 'PREFIX', summary: 'only keys with this prefix' }
 const LIMIT: Option = { name: 'limit', value: 'N', summary: 'maximum number of results' }
 const FORCE: Option = { name: 'force', summary: 'replace an existing file' }
@@ -173,6 +179,7 @@ const withToken: readonly Ungrouped[] = [
     parameters: [{ name: 'QUESTION' }],
     options: [
       { name: 'match', value: 'WORDS', summary: 'default: any', choices: ['any', 'all'] },
+      AROUND,
       PREFIX,
       LIMIT,
     ],
@@ -236,6 +243,7 @@ const withToken: readonly Ungrouped[] = [
     summary: 'print what an agent reads first in a session',
     options: [
       { name: 'about', value: 'TASK', summary: 'include memories about this task' },
+      AROUND,
       { name: 'bytes', value: 'N', summary: 'maximum size (default: 4000)' },
     ],
     load: async () => (await import('./context.ts')).contextCommand,

@@ -1,10 +1,11 @@
 /** `agent-home whoami` and `context`: who the agent is, and what it reads first in a session. */
-import type { Context, Left } from 'agent-home-client'
+import type { Context, Left, Neighbour } from 'agent-home-client'
 import type { Given, Report } from '../command.ts'
 import { wholeNumber } from '../numbers.ts'
 import { oneLine, table } from '../table.ts'
 import type { Terminal } from '../terminal.ts'
 import { atHome, profileAt } from './at-home.ts'
+import { aroundIn, missingLine } from './lists.ts'
 import { textShown } from './text.ts'
 
 export async function whoamiCommand(given: Given): Promise<Report> {
@@ -20,8 +21,18 @@ const BYTES = { least: 2_000, most: 65_536, otherwise: 4_000 }
 const leftOf = ({ left, limit }: Left): string =>
   left === null ? 'no limit' : `${left} of ${limit}`
 
+const besideText = ({ key, version, text, snippet = '' }: Neighbour): string =>
+  `\n### ${key} (version ${version}${text === undefined ? ', its beginning' : ''})\n${text ?? snippet}\n`
+
+function foundText(found: Context['found'][number]): string {
+  const { key, version, bytes, text, snippet = '', before = [], after = [] } = found
+  const part = text === undefined ? `some of ${bytes ?? 0} bytes` : 'found'
+  const shown = `\n## ${key} (version ${version}, ${part})\n${text ?? snippet}\n`
+  return [...before.map(besideText), shown, ...after.map(besideText)].join('')
+}
+
 function contextText(context: Context): string {
-  const { profile, memoryCount, limits, pinned, found, changes } = context
+  const { profile, memoryCount, limits, pinned, found, missing, changes } = context
   const { name, status, purpose = '' } = profile
   const { memories, bytes, reads, writes } = limits
   const left = [
@@ -30,22 +41,19 @@ function contextText(context: Context): string {
   ]
   const texts = [
     ...pinned.map(({ key, version, text }) => `\n## ${key} (version ${version})\n${text}\n`),
-    ...found.map(
-      ({ key, version, bytes, text, snippet = '' }) =>
-        `\n## ${key} (version ${version}, ${text === undefined ? `some of ${bytes ?? 0} bytes` : 'found'})\n${text ?? snippet}\n`,
-    ),
+    ...found.map(foundText),
   ]
   const rows = changes.map(({ key, version, updatedAt }) => [key, version, updatedAt])
   return `${oneLine(name)}, ${status}: ${oneLine(purpose)}
 ${memoryCount} memories; left: ${left.join(', ')}
 ${texts.join('')}
-${table(['CHANGED', 'VERSION', 'AT'], rows)}`
+${missingLine(missing)}${table(['CHANGED', 'VERSION', 'AT'], rows)}`
 }
 
 export async function contextCommand(given: Given, terminal: Terminal): Promise<Report> {
   const { about } = given.options
   const bytes = wholeNumber('bytes', given.options.bytes, BYTES)
-  const asked = { bytes, ...(about !== undefined && { about }) }
+  const asked = { bytes, ...aroundIn(given), ...(about !== undefined && { about }) }
   const context = await atHome(given, (home) => home.context(asked))
   return { value: context, text: textShown(contextText(context), terminal) }
 }

@@ -5,6 +5,7 @@ import type {
   MemoryHit,
   MemorySummary,
   MissedEvents,
+  Neighbour,
   RestorableMemory,
   Version,
 } from 'agent-home-client'
@@ -16,6 +17,18 @@ import type { Terminal } from '../terminal.ts'
 import { atHome } from './at-home.ts'
 
 const LIMIT = { least: 1, most: 1_000_000, otherwise: 1_000_000 }
+
+const AROUND = { least: 0, most: 2, otherwise: 0 }
+
+/** Memories on each side of what is found, if any are asked for. */
+export function aroundIn({ options }: Given): { readonly around?: number } {
+  const around = wholeNumber('around', options.around, AROUND)
+  return around > 0 ? { around } : {}
+}
+
+/** One line, if there are any. */
+export const missingLine = (missing: readonly string[] = []): string =>
+  missing.length > 0 ? `No memory has: ${missing.join(', ')}\n` : ''
 
 const limitOf = ({ options }: Given): number => wholeNumber('limit', options.limit, LIMIT)
 
@@ -63,16 +76,23 @@ const NOTHING_FOUND = 'Nothing was found. Try other words, or list all: agent-ho
 /** Characters of a cell, as in a snippet. */
 const SNIPPET = 200
 
-const hitRow = ({ key, version, text, snippet }: MemoryHit) => [key, version, text ?? snippet]
+const rowOf = ({ key, version, text, snippet }: Neighbour) => [key, version, text ?? snippet]
+
+const hitRows = ({ before = [], after = [], ...hit }: MemoryHit) =>
+  [...before, hit, ...after].map(rowOf)
 
 export async function searchCommand(given: Given): Promise<Report> {
   const [question = ''] = given.args
   const limit = limitOf(given)
   const match = given.options.match === 'all' ? 'all' : 'any'
-  const query = { ...within(given), match, limit } as const
-  const memories = await atHome(given, (home) => Array.fromAsync(home.search(question, query)))
-  const text = table(['KEY', 'VERSION', 'TEXT'], memories.map(hitRow), SNIPPET)
-  return { value: { memories }, text, ...(memories.length === 0 && { note: NOTHING_FOUND }) }
+  const query = { ...within(given), ...aroundIn(given), match, limit } as const
+  const { memories, missing } = await atHome(given, async (home) => {
+    const hits = home.search(question, query)
+    return { memories: await Array.fromAsync(hits), missing: hits.missing }
+  })
+  const text = table(['KEY', 'VERSION', 'TEXT'], memories.flatMap(hitRows), SNIPPET)
+  const note = missingLine(missing) + (memories.length === 0 ? NOTHING_FOUND : '')
+  return { value: { memories, missing }, text, ...(note !== '' && { note }) }
 }
 
 const versionRow = ({ version, operation, bytes, by, createdAt }: Version) => [

@@ -65,6 +65,7 @@ describe('the memory tools', () => {
         memories: [
           { key: 'log', version: 3, updatedAt, matched: ['woke'], text: 'Woke up. Dozed.' },
         ],
+        missing: [],
         more: false,
       },
       expect.objectContaining({
@@ -133,10 +134,11 @@ describe('the memory tools', () => {
       use('list_memories', { limit: 'many', prefix: 'm' }),
       use('search_memories', { q: 'word', limit: 1_000 }),
       use('search_memories', { q: 'word', limit: -1 }),
-      use('search_memories', { q: 'Where is a needle?' }),
+      use('search_memories', { q: 'Where is a needle for a zebra?', around: 1 }),
     )
     const pages = valuesOf(told) as {
       memories: { key: string; snippet?: string }[]
+      missing?: readonly string[]
       next?: string | null
       more?: boolean
     }[]
@@ -149,6 +151,10 @@ describe('the memory tools', () => {
       true,
       false,
     ])
+    expect(pages.at(-1)).toMatchObject({
+      memories: [{ before: [], after: [] }],
+      missing: ['zebra'],
+    })
     expect(pages.at(-1)?.memories[0]?.snippet).toMatch(/^….*Hay. A needle.$/)
     expect(pages.slice(0, 2).flatMap(({ memories }) => memories.map(({ key }) => key))).toEqual(
       keys,

@@ -1,11 +1,11 @@
 """The client of Agent Home: versioned memories for AI agents that never lose an update."""
 
-from .async_client import AsyncAgentHome
+from .async_client import AsyncAgentHome, AsyncHits
 from .births import UserHome
 from .calls import VERSION as __version__
 from .calls import Retry
 from .chain import ExportFault, VerifiedExport, verify_export
-from .client import AgentHome
+from .client import AgentHome, Hits
 from .core import Checked, Content, Heads, new_idempotency_key
 from .errors import (
     BatchConflict,
@@ -41,6 +41,7 @@ from .wire import (
     MemorySummary,
     MissedEvents,
     NamedKey,
+    Neighbour,
     NewNamedKey,
     NewVector,
     Operation,
@@ -63,6 +64,7 @@ __all__ = [
     "AgentHome",
     "Append",
     "AsyncAgentHome",
+    "AsyncHits",
     "Author",
     "BatchConflict",
     "BatchReceipt",
@@ -81,6 +83,7 @@ __all__ = [
     "HeadResult",
     "Heads",
     "HistoryChanged",
+    "Hits",
     "HomeError",
     "HomeEvent",
     "ImportConflict",
@@ -92,6 +95,7 @@ __all__ = [
     "MemorySummary",
     "MissedEvents",
     "NamedKey",
+    "Neighbour",
     "NewNamedKey",
     "NewVector",
     "Number",

@@ -52,6 +52,23 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 
+class AsyncHits(AsyncIterator[wire.MemoryHit]):
+    """Memories as they are found, one page asked for after the other."""
+
+    def __init__(self, found: Callable[[list[str]], Any]) -> None:
+        #: Words of the question that no memory has in any form, in lower case: ask with other
+        #: words. Known from the first memory on, or from the end; empty before.
+        self.missing: list[str] = []
+        self._found = found(self.missing)
+
+    async def __anext__(self) -> wire.MemoryHit:
+        hit: wire.MemoryHit = await self._found.__anext__()
+        return hit
+
+    async def aclose(self) -> None:
+        await self._found.aclose()
+
+
 class AsyncAgentHome(Handle):
     """An agent's home. One object may be used by many tasks of one event loop at once.
     A task that is cancelled ends its call, and a change may have been made by then.
@@ -392,14 +409,20 @@ class AsyncAgentHome(Handle):
         return await self._run(self._core.profile(call))
 
     async def context(
-        self, *, about: str | None = None, bytes: int | None = None, **call: Unpack[Call]
+        self,
+        *,
+        about: str | None = None,
+        around: int | None = None,
+        bytes: int | None = None,
+        **call: Unpack[Call],
     ) -> wire.Context:
         """What to read first after waking, within so many bytes (4000 unless told).
 
         Profile, limits left, pinned memories whole, what is known about the task at hand (`about`:
-        in the agent's own words, at most 500 characters), the newest changes.
+        in the agent's own words, at most 16384 bytes of UTF-8), the newest changes. `around`: as in
+        a search.
         """
-        return await self._run(self._core.context(about, bytes, call))
+        return await self._run(self._core.context(about, around, bytes, call))
 
     def list(
         self,
@@ -434,16 +457,23 @@ class AsyncAgentHome(Handle):
         *,
         prefix: str | None = None,
         match: Literal["any", "all"] | None = None,
+        around: int | None = None,
         meaning: wire.Meaning | None = None,
         limit: int | None = None,
         **call: Unpack[Call],
-    ) -> AsyncIterator[wire.MemoryHit]:
+    ) -> AsyncHits:
         """Memories that answer a question or contain any of its words, best match first.
 
-        A phrase in "double quotes" must occur exactly. By `meaning` too, or by meaning alone
-        where the question is empty; without `match`.
+        A phrase in "double quotes" must occur exactly. A question has at most 16384 bytes of UTF-8.
+        `around`, 0 to 2: so many memories right before and after each come with it. By `meaning`
+        too, or by meaning alone where the question is empty.
         """
-        return self._each(self._core.search(question, prefix, match, meaning, limit, call))
+
+        def found(missing: list[str]) -> Any:
+            asked = (question, prefix, match, around, meaning, limit, missing, call)
+            return self._each(self._core.search(*asked))
+
+        return AsyncHits(found)
 
     async def store_vectors(
         self, model: str, vectors: Iterable[wire.NewVector], **call: Unpack[Call]

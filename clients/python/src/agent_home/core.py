@@ -117,7 +117,11 @@ def _same_content(found: Memory, text: str, metadata: Metadata) -> bool:
 #: Attempts of an update. More conflicts in a row mean that another writer never pauses.
 _MOST_CONFLICTS = 200
 
+Words = list[str]
+
 _AT_ONCE = 100
+#: Longer words are sent in a body, because URLs are short.
+_LONGEST_IN_URL = 500
 _CHECKED_AT_ONCE = 1_000
 _IMPORT_SECONDS = 3_600.0
 _EXPORT_IDLE = 30.0
@@ -422,8 +426,10 @@ class Core:
     def profile(self, options: Call) -> Op[wire.ProfileResult]:
         return received(wire.ProfileResult, (yield from self.transport.ask(Asked("/me"), options)))
 
-    def context(self, about: str | None, size: int | None, options: Call) -> Op[wire.Context]:
-        asked = Asked("/me/context", query={"about": about, "bytes": size})
+    def context(
+        self, about: str | None, around: int | None, size: int | None, options: Call
+    ) -> Op[wire.Context]:
+        asked = _sent("/me/context", {"about": about, "around": around, "bytes": size}, about)
         return received(wire.Context, (yield from self.transport.ask(asked, options)))
 
     def list(
@@ -451,23 +457,22 @@ class Core:
         question: str,
         prefix: str | None,
         match: str | None,
+        around: int | None,
         meaning: wire.Meaning | None,
         limit: int | None,
+        missing: Words,
         options: Call,
     ) -> Op[None]:
-        words = None if meaning and question == "" else question
         path = "/me/memories/search"
+        words = None if meaning and question == "" else question
+        sought: Query = {"q": words, "prefix": prefix, "match": match, "around": around}
         if meaning:
-            body = {
-                "q": words,
-                "prefix": prefix,
-                "model": meaning.model,
-                "vector": _base64_of(meaning.vector),
-            }
-            asked = Asked(path, method="POST", body=body, reads=True)
+            meant = {"model": meaning.model, "vector": _base64_of(meaning.vector)}
+            asked = Asked(path, method="POST", body={**sought, **meant}, reads=True)
         else:
-            asked = Asked(path, query={"q": words, "prefix": prefix, "match": match})
-        return self._pages(asked, "after", "memories", wire.MemoryHit, None, limit, options)
+            asked = _sent(path, sought, words)
+        kind = wire.MemoryHit
+        return self._pages(asked, "after", "memories", kind, None, limit, options, missing)
 
     def store_vectors(
         self, model: str, vectors: Iterable[wire.NewVector], options: Call
@@ -495,14 +500,20 @@ class Core:
         start: str | int | None,
         limit: int | None,
         options: Call,
+        missing: Words | None = None,
     ) -> Op[None]:
-        """Asks for the next page when the last one is used up: who stops early asks no further."""
+        """Asks for the next page when the last one is used up: who stops early asks no further.
+
+        `missing` becomes what a page tells as such, if it does.
+        """
         after, left = start, limit
         while left is None or left > 0:
             most = _AT_ONCE if left is None else min(_AT_ONCE, left)
             where = {cursor: after, "limit": most}
             page = yield from self.transport.ask(_with(asked, where), options)
             found = [received(kind, each) for each in page[items]]
+            if missing is not None:
+                missing[:] = page.get("missing", missing)
             yield Give(found)
             left = None if left is None else left - len(found)
             if page["next"] is None:
@@ -741,6 +752,13 @@ class Core:
 
 def _with_version(body: dict[str, Any], expected_version: int | None) -> dict[str, Any]:
     return body if expected_version is None else {**body, "expectedVersion": expected_version}
+
+
+def _sent(path: str, asked: Query, words: str | None) -> Asked:
+    if words is not None and len(words) > _LONGEST_IN_URL:
+        known = {name: value for name, value in asked.items() if value is not None}
+        return Asked(path, method="POST", body=known, reads=True)
+    return Asked(path, query=asked)
 
 
 def _with(asked: Asked, where: dict[str, Any]) -> Asked:

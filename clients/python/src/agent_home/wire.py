@@ -43,6 +43,17 @@ class MemorySummary:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Neighbour:
+    """Of a short memory the `text`, of a longer one its beginning as a `snippet`."""
+
+    key: str
+    version: int
+    updated_at: str
+    text: str | None = None
+    snippet: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
 class MemoryHit(MemorySummary):
     """Of a short memory the `text`, of a longer one a `snippet` around the best match."""
 
@@ -51,6 +62,9 @@ class MemoryHit(MemorySummary):
     #: The cosine of the angle between its vector and the one that was sent.
     similarity: float | None = None
     snippet: str | None = None
+    #: With `around`: what stands right before it, in order, and right after it.
+    before: list[Neighbour] | None = None
+    after: list[Neighbour] | None = None
 
 
 @dataclass(frozen=True)
@@ -317,6 +331,9 @@ class FoundMemory:
     #: Where the text is not whole: its bytes, and a part of it.
     bytes: int | None = None
     snippet: str | None = None
+    #: With `around`: what stands right before it, in order, and right after it.
+    before: list[Neighbour] | None = None
+    after: list[Neighbour] | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -364,6 +381,8 @@ class Context:
     changes: list[ChangedMemory]
     left_out: LeftOut
     next: list[NextCall]
+    #: With `about`: its words that no memory has in any form, in lower case.
+    missing: list[str] | None = None
     #: After it, `events` tells what happened since; not shown to a key with a prefix.
     last_event: int | None = None
     #: Of the chain of events; not shown to a key with a prefix.

@@ -23,6 +23,13 @@ export const prefix: JSONSchema7 = {
   description: 'Only keys that start with this prefix.',
 }
 
+export const around: JSONSchema7 = {
+  type: 'integer',
+  minimum: 0,
+  maximum: 2,
+  description: 'So many memories right before and right after each result come with it.',
+}
+
 export const metadata: JSONSchema7 = {
   type: 'object',
   description: 'Any JSON of at most 4096 bytes. If omitted, the existing metadata are kept.',

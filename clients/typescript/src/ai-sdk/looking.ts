@@ -2,7 +2,7 @@
 import { type Tool, tool } from 'ai'
 import type { AgentHome } from '../client.ts'
 import type { Context, Memory, MemoryHit, MemorySummary } from '../wire.ts'
-import { bounded, input, key, prefix, upTo } from './input.ts'
+import { around, bounded, input, key, prefix, upTo } from './input.ts'
 import { told } from './refusal.ts'
 
 const LIST = { most: 100, usual: 50 }
@@ -23,6 +23,7 @@ async function firstOf<T>(items: AsyncIterable<T>, most: number) {
 
 export interface ContextInput {
   readonly about?: string
+  readonly around?: number
   readonly bytes?: number
 }
 
@@ -51,13 +52,16 @@ export interface Listed {
 
 export interface SearchInput extends Omit<ListInput, 'after'> {
   readonly q: string
+  readonly around?: number
 }
 
 export interface Found {
   readonly memories: readonly Pick<
     MemoryHit,
-    'key' | 'version' | 'updatedAt' | 'matched' | 'text' | 'snippet'
+    'key' | 'version' | 'updatedAt' | 'matched' | 'text' | 'snippet' | 'before' | 'after'
   >[]
+  /** Words of the question that no memory has. */
+  readonly missing: readonly string[]
   readonly more: boolean
 }
 
@@ -76,10 +80,15 @@ const lineOf = ({ key, bytes, version, updatedAt }: MemorySummary) => ({
   updatedAt,
 })
 
-const hitOf = ({ key, version, updatedAt, matched, text, snippet }: MemoryHit) => ({
-  ...{ key, version, updatedAt, matched },
-  ...(text === undefined ? { snippet: snippet ?? '' } : { text }),
-})
+const hitOf = (hit: MemoryHit) => {
+  const { key, version, updatedAt, matched, text, snippet = '', before, after } = hit
+  return {
+    ...{ key, version, updatedAt, matched },
+    ...(text === undefined ? { snippet } : { text }),
+    ...(before && { before }),
+    ...(after && { after }),
+  }
+}
 
 export const contextTool = (home: AgentHome): Tool<ContextInput, ContextShown> =>
   tool({
@@ -92,6 +101,7 @@ export const contextTool = (home: AgentHome): Tool<ContextInput, ContextShown> =
           description:
             'What you are about to do, in your own words or the user’s: memories about it are included.',
         },
+        around,
         bytes: {
           type: 'integer',
           minimum: 2_000,
@@ -102,10 +112,11 @@ export const contextTool = (home: AgentHome): Tool<ContextInput, ContextShown> =
       [],
     ),
     async execute(
-      { about, bytes = CONTEXT_BYTES },
+      { about, around, bytes = CONTEXT_BYTES },
       { abortSignal: signal },
     ): Promise<ContextShown> {
-      const asked = home.context({ bytes, signal, ...(about && { about }) })
+      const more = { ...(about && { about }), ...(around !== undefined && { around }) }
+      const asked = home.context({ bytes, signal, ...more })
       const { next: _next, ...context } = await told({ tool: 'get_context' }, asked)
       return context
     },
@@ -152,7 +163,7 @@ export const listTool = (home: AgentHome): Tool<ListInput, Listed> =>
 export const searchTool = (home: AgentHome): Tool<SearchInput, Found> =>
   tool({
     description:
-      'Finds memories that answer a question or contain some words: best first, short ones whole, others with a snippet.',
+      'Finds memories that answer a question or contain some words: best first, short ones whole, others with a snippet. missing has the words that no memory has: ask again with others.',
     inputSchema: input<SearchInput>(
       {
         q: {
@@ -160,14 +171,16 @@ export const searchTool = (home: AgentHome): Tool<SearchInput, Found> =>
           description: 'A question or some words; a phrase in "double quotes" must occur exactly.',
         },
         prefix,
+        around,
         limit: upTo(SEARCH.most, SEARCH.usual),
       },
       ['q'],
     ),
-    async execute({ q, prefix, limit }, { abortSignal: signal }): Promise<Found> {
-      const hits = home.search(q, { signal, ...(prefix && { prefix }) })
+    async execute({ q, prefix, around, limit }, { abortSignal: signal }): Promise<Found> {
+      const more = { ...(prefix && { prefix }), ...(around !== undefined && { around }) }
+      const hits = home.search(q, { signal, ...more })
       const first = firstOf(hits, bounded(limit, SEARCH.most, SEARCH.usual))
       const { found, isMore } = await told({ tool: 'search_memories' }, first)
-      return { memories: found.map(hitOf), more: isMore }
+      return { memories: found.map(hitOf), missing: hits.missing, more: isMore }
     },
   })

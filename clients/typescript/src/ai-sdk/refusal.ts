@@ -16,7 +16,7 @@ export interface Asked {
 const TOO_LARGE = /^(body|header)_too_large$/
 
 const LIMITS =
-  'Nothing was changed: what you sent is too long. A text has at most 16384 bytes of UTF-8 (split longer ones across several keys), metadata 4096 bytes, a key 100 characters, a question 500.'
+  'Nothing was changed: what you sent is too long. A text has at most 16384 bytes of UTF-8 (split longer ones across several keys), a question as many, metadata 4096 bytes, a key 100 characters.'
 
 const renamedText = (to: string): string =>
   `Nothing was changed: the memory was renamed to ${to}. Use that key.`

@@ -229,7 +229,7 @@ class Items:
         while True:
             rankings: list[list[wire.MemoryHit]] = []
             for prefix in _prefixes_of(self._prefix, namespace):
-                sought = self._core.search(words, prefix, None, meaning, limit, {})
+                sought = self._core.search(words, prefix, None, None, meaning, limit, [], {})
                 rankings.append((yield from collected(sought)))
             found: dict[str, tuple[str, Item, float | None]] = {}
             seen: set[str] = set()
