@@ -78,6 +78,18 @@ describe('the client', () => {
     expect(await all(home.search('tea', { limit: 2 }))).toHaveLength(2)
   })
 
+  test('takes 16 KiB in any script as a question and as a task', async () => {
+    const { home } = await opened.born()
+    await home.write('plan', 'tea', { expectedVersion: 0 })
+    const letter = `${'їжак '.repeat(1_820)}tea`
+    expect(Buffer.byteLength(letter)).toBe(16_383)
+    const hits = home.search(letter)
+    expect((await all(hits)).map(({ key }) => key)).toEqual(['plan'])
+    expect(hits.missing).toEqual(['їжак'])
+    const { found, missing } = await home.context({ about: letter })
+    expect([found.map(({ key }) => key), missing]).toEqual([['plan'], ['їжак']])
+  })
+
   test('says which words of a question no memory has, once it was asked', async () => {
     const { home } = await opened.born()
     await home.write('plan', 'tea', { expectedVersion: 0 })

@@ -312,6 +312,21 @@ describe.each(stores)('search on $name', (engine) => {
       expect(await keysAround(narrow, { around: 2 })).toEqual([['(chat.10)', 'chat.11']])
     })
 
+    test('of each hit on a page of a hundred', async () => {
+      const { agent } = await fixture.agent()
+      const changes = Array.from({ length: 104 }, (_, n) => {
+        const write = newWrite({ key: `chat.${n}`, text: n > 1 && n < 102 ? 'plan' : 'other' })
+        return { verb: 'write' as const, ...write }
+      })
+      await fixture.store().changeMemories(agent, changes.slice(0, 52), NOON)
+      await fixture.store().changeMemories(agent, changes.slice(52), NOON)
+      const { hits } = await search(agent, { limit: 100, around: 2 })
+      expect(hits).toHaveLength(100)
+      expect(
+        hits.filter(({ before, after }) => before?.length !== 2 || after?.length !== 2),
+      ).toEqual([])
+    })
+
     test('on a page of pinned ones too, whether or not those beside are pinned', async () => {
       const { agent } = await fixture.agent()
       await talk(agent, ['one'])
