@@ -8,6 +8,7 @@ const root = join(import.meta.dirname, '..')
 
 const documents = globSync('{*,docs/**/*,clients/*/*,bench/**/*,deploy/**/*,examples/**/*}.md', {
   cwd: root,
+  exclude: ['**/node_modules/**'],
 })
 
 describe('a link', () => {

@@ -1,5 +1,4 @@
 /** `agent-home sync`: one side's changes come to the other, and nothing is lost on either. */
-import { execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import fs, {
   chmodSync,
@@ -472,16 +471,6 @@ describe('what is left alone', () => {
     await sync()
     expect(await memories()).toEqual({ 'd..a': 'a' })
     rmSync(moved, { recursive: true })
-  })
-
-  test('a pipe in the place of a file is not taken for a removed one', async () => {
-    const { sync, put, memories, directory } = await synced(opened)
-    put('a', 'a')
-    await sync()
-    put('a', undefined)
-    execFileSync('mkfifo', [join(directory, 'a')])
-    expect((await sync()).stdout).toContain('left alone a: it is not a file\n')
-    expect(await memories()).toEqual({ a: 'a' })
   })
 
   test.runIf(process.platform === 'linux')(

@@ -1,4 +1,5 @@
 /** `agent-home sync` as a process: killed, on a full disk, and watching. */
+import { execFileSync } from 'node:child_process'
 import {
   appendFileSync,
   existsSync,
@@ -12,7 +13,7 @@ import {
 import { join } from 'node:path'
 import { AgentHome } from 'agent-home-client'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { filesIn, textsIn } from '../cli/sync.ts'
+import { filesIn, synced, textsIn } from '../cli/sync.ts'
 import { type OpenedHome, openHome } from '../client/opened.ts'
 import { timesPromised } from '../effort.ts'
 import { embedded } from '../harness.ts'
@@ -66,6 +67,16 @@ const same = async ({ home, directory }: Kept): Promise<boolean> => {
     JSON.stringify(Object.entries(memories).toSorted())
   )
 }
+
+test('a pipe in the place of a file is not taken for a removed one', async () => {
+  const { sync, put, memories, directory } = await synced(opened)
+  put('a', 'a')
+  await sync()
+  put('a', undefined)
+  execFileSync('mkfifo', [join(directory, 'a')])
+  expect((await sync()).stdout).toContain('left alone a: it is not a file\n')
+  expect(await memories()).toEqual({ a: 'a' })
+})
 
 test('killed at any moment, under changes on both sides, it loses nothing', async () => {
   const kept = await keep()
