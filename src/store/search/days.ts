@@ -76,9 +76,10 @@ export interface Day {
   readonly at: number
 }
 
-/** Days in a row of terms, of which `valueAt` gives the calendar's value. */
-export function daysIn(length: number, valueAt: (index: number) => number): readonly Day[] {
+/** Days in a row of terms. `calendar`: what each of them says. */
+export function daysIn(terms: Int32Array, calendar: Int32Array): readonly Day[] {
   const days: Day[] = []
+  const valueAt = (at: number): number => calendar[terms[at] ?? 0] ?? NOTHING
   /** A word may stand between: 8 de mayo de 2023. */
   const near = (is: (value: number) => boolean, at: number, step: -1 | 1): number => {
     if (is(valueAt(at + step))) return at + step
@@ -103,8 +104,8 @@ export function daysIn(length: number, valueAt: (index: number) => number): read
     }
   }
 
-  for (let at = 0; at < length; at++) {
-    const value = valueAt(at)
+  for (let at = 0; at < terms.length; at++) {
+    const value = calendar[terms[at] ?? 0] ?? NOTHING
     if (value === NOTHING || isDay(value)) continue
     if (isNamed(value)) named(value - MONTH, at, at)
     else if (value === MONTH_SIGN && isMonth(valueAt(at - 1))) named(valueAt(at - 1), at - 1, at)
@@ -166,10 +167,10 @@ export function termsOfDays(days: readonly Day[], written: number): readonly str
  */
 export function daysAsked(q: string): ReadonlyMap<string, ReadonlyMap<string, number>> {
   const words = tokensOf(q)
-  const values = words.map(calendarValue)
   const asked = new Map<string, ReadonlyMap<string, number>>()
+  const row = Int32Array.from(words, (_, at) => at + 1)
   const asWords = Object.keys(AS_A_WORD).filter((month) => AS_A_WORD[Number(month)]?.test(q))
-  for (const each of daysIn(words.length, (at) => values[at] ?? NOTHING)) {
+  for (const each of daysIn(row, Int32Array.from(['', ...words], calendarValue))) {
     const forms = formsOf(each)
     const first = forms.findIndex((form) => form !== undefined)
     const exact = forms[first] ?? ''

@@ -5,7 +5,7 @@
  */
 import { isPinned } from '../change.ts'
 import { calendarValue, daysIn, termsOfDays } from './days.ts'
-import { GAP, Lexicon, NO_TERM } from './lexicon.ts'
+import { GAP, grown, Lexicon, NO_TERM } from './lexicon.ts'
 import { Sequences } from './sequences.ts'
 import { indexable } from './tokens.ts'
 import { Vectors } from './vector-index.ts'
@@ -46,7 +46,7 @@ export interface Doc {
 const LABEL = /^\s*([\p{L}\p{N}][\p{L}\p{M}\p{N} .'’_-]{0,39}):\s/u
 
 /** Approximate bytes per memory, without its terms. */
-const DOC_BYTES = 320
+const DOC_BYTES = 360
 const TOKEN_BYTES = Int32Array.BYTES_PER_ELEMENT
 
 /** Terms that are scanned without a pause. */
@@ -106,8 +106,9 @@ export class HomeIndex {
   readonly #vocabulary = new Vocabulary(this.#lexicon)
   readonly vectors = new Vectors()
   readonly sequences = new Sequences<Doc>()
-  /** What each term says in a day. */
-  readonly #calendar: number[] = [0]
+  /** What each term says in a day, up to the last that was learnt. */
+  #calendar = new Int32Array(256)
+  #learnt = 1
   #lastId = 0
   #length = 0
   #tokens = 0
@@ -171,12 +172,12 @@ export class HomeIndex {
   /** With terms for the days that it says, and for that of its writing. */
   #withDays(said: Int32Array, written: number): Int32Array {
     const lexicon = this.#lexicon
+    if (lexicon.size > this.#calendar.length) this.#calendar = grown(this.#calendar, lexicon.size)
     const calendar = this.#calendar
-    for (let term = calendar.length; term < lexicon.size; term++) {
-      calendar.push(calendarValue(lexicon.nameOf(term)))
+    for (; this.#learnt < lexicon.size; this.#learnt++) {
+      calendar[this.#learnt] = calendarValue(lexicon.nameOf(this.#learnt))
     }
-    const days = daysIn(said.length, (at) => calendar[said[at] ?? NO_TERM] ?? 0)
-    const terms = lexicon.tokensOf([termsOfDays(days, written).join(' ')])
+    const terms = lexicon.tokensOf([termsOfDays(daysIn(said, calendar), written).join(' ')])
     const tokens = new Int32Array(said.length + terms.length)
     tokens.set(said)
     tokens.set(terms, said.length)
@@ -252,6 +253,7 @@ export class HomeIndex {
   /** Approximate bytes of memory. */
   get bytes(): number {
     const docs = this.#docs.size * DOC_BYTES + this.#tokens * TOKEN_BYTES
-    return docs + this.#lexicon.bytes + this.#vocabulary.bytes + this.vectors.bytes
+    const terms = this.#lexicon.bytes + this.#calendar.byteLength + this.#vocabulary.bytes
+    return docs + terms + this.vectors.bytes
   }
 }

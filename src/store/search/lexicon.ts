@@ -39,7 +39,10 @@ function hashOf(bytes: Uint8Array, from: number, to: number): number {
   return mixed(hash)
 }
 
-function grown<Numbers extends Buffer | Int32Array>(numbers: Numbers, length: number): Numbers {
+export function grown<Numbers extends Buffer | Int32Array>(
+  numbers: Numbers,
+  length: number,
+): Numbers {
   const size = Math.max(length, 2 * numbers.length)
   const larger = numbers instanceof Int32Array ? new Int32Array(size) : Buffer.alloc(size)
   larger.set(numbers)

@@ -65,10 +65,11 @@ describe('a day', () => {
 
   test('of two readings is found by both', async () => {
     const memory = { text: 'paid 05/08/2023' }
-    expect(await keysOf('8 May 2023', [memory])).toEqual(['note'])
-    expect(await keysOf('2023-08-05', [memory])).toEqual(['note'])
-    expect(await keysOf('2023-05-28', [{ text: '28/05/2023' }])).toEqual(['note'])
-    expect(await keysOf('2023-05-28', [{ text: '05/28/2023' }])).toEqual(['note'])
+    const matched = async (q: string, text: string) => (await ask(q, [{ text }]))[0]?.matched
+    expect(await matched('8 May 2023', memory.text)).toContain('2023-05-08')
+    expect(await matched('5 August 2023', memory.text)).toContain('2023-08-05')
+    expect(await matched('28 May 2023', '28/05/2023')).toContain('2023-05-28')
+    expect(await matched('28 May 2023', '05/28/2023')).toContain('2023-05-28')
   })
 
   test('of the writing counts, but less than one that is said', async () => {
@@ -81,6 +82,11 @@ describe('a day', () => {
       'other',
       'written',
     ])
+  })
+
+  test('of the writing counts less than one that says the day without its year', () => {
+    const weights = daysAsked('28 May 2026').get('2026‐05‐28')
+    expect(weights?.get('w2026‐05‐28')).toBeLessThan(weights?.get('‐‐05‐28') ?? 0)
   })
 
   test('in any language of months with names of their own is found by ISO’s form', async () => {
@@ -118,6 +124,7 @@ test('words that are also months find no day, and numbers alone are none', async
     expect([asked, await keysOf(asked, memories)]).toEqual([asked, []])
   }
   expect(await keysOf('8 May 2023', [{ text: 'May she come? 40 do' }])).toEqual(['note'])
+  expect(await keysOf('8 травня', [{ text: 'It may rain, 40 do' }])).toEqual([])
   for (const asked of ['2023-13-40', '20231301', 'it may 40']) expect(daysAsked(asked).size).toBe(0)
 })
 

@@ -1,6 +1,8 @@
 /** What memories say for each other that stand next to each other, and who says it. */
 import { describe, expect, test } from 'vitest'
-import { type Kept, keysOf } from './asking.ts'
+import { HomeIndex } from '../../../src/store/search/home-index.ts'
+import { addNeighbours } from '../../../src/store/search/neighbours.ts'
+import { type Kept, kept, keysOf } from './asking.ts'
 
 const MINUTE = 60_000
 
@@ -57,6 +59,39 @@ describe('a line is found by what stands beside it', () => {
   })
 })
 
+describe('what is added to the score', () => {
+  const index = new HomeIndex()
+  // The last is twice as long as a short text.
+  const texts = ['', '', '', '', 'x'.repeat(698)]
+  for (const [n, text] of texts.entries()) index.put(kept({ key: `a.${n}`, text }))
+  const docs = texts.map((_, n) => index.docOf(`a.${n}`)).filter((doc) => doc !== undefined)
+
+  async function added(share: number, ...scores: readonly (readonly number[])[]) {
+    const words = scores.map((word) => Float64Array.of(0, ...word))
+    const sum = (id: number): number => words.reduce((all, word) => all + (word[id] ?? 0), 0)
+    const all = Float64Array.from({ length: 6 }, (_, id) => sum(id))
+    await addNeighbours(all, words, [{ docs, share }], async () => {})
+    return docs.map(({ id }) => (all[id] ?? 0) - sum(id))
+  }
+
+  /** Besides what each has of the best three of the run. */
+  const and = (ofRun: number, ...more: readonly number[]) =>
+    more.map((each, n) => expect.closeTo(each + ofRun / (n === 4 ? 2 : 1)))
+
+  test('is a share of each neighbour’s, of one further less, and half of it for a long text', async () => {
+    expect(await added(1, [0, 10, 0, 0, 0])).toEqual(and(1.5, 5.5, 0, 5.5, 2.5, 0))
+    expect(await added(1, [0, 0, 0, 10, 0])).toEqual(and(1.5, 0, 2.5, 5.5, 0, 2.75))
+    expect(await added(0.5, [0, 0, 0, 10, 0])).toEqual(and(0.75, 0, 1.25, 2.75, 0, 1.375))
+  })
+
+  test('is of each word what exceeds its own, and of the run the best three', async () => {
+    expect(await added(1, [0, 10, 4, 0, 0], [0, 1, 4, 0, 0])).toEqual(
+      and((0.45 * (11 + 8)) / 3, 5.5 + 1, 1.2, 1.5, 2.5 + 2.2, 0.5 + 0.5),
+    )
+    expect(await added(1, [7, 8, 9, 1, 1])).toEqual(and((0.45 * 24) / 3, 0, 0, 0, 3.95, 0.125))
+  })
+})
+
 test('where every word must be there, neighbours say nothing', async () => {
   const memories = [chat('chat.7', asked), chat('chat.8', answer), elsewhere]
   expect(await keysOf('name is', memories, { all: true })).toEqual(['list.x', 'chat.8'])
@@ -85,12 +120,9 @@ describe('who is named', () => {
   const said = (key: string, text: string, metadata = '{}'): Kept => ({ key, text, metadata })
 
   test('before a text, or in metadata, counts more than within one', async () => {
-    const within = said(
-      'within',
-      'Somebody told Dana of it, and we travel to Rome in spring, or so',
-    )
-    const label = said('label', 'Dana: we travel to Rome in spring, or so, if all goes well')
-    const speaker = said('speaker', 'We travel to Rome in spring, or so', '{"speaker":"Dana"}')
+    const within = said('within', 'We travel, says Dana, to Rome')
+    const label = said('label', 'Dana: we travel to Rome in spring')
+    const speaker = said('speaker', 'We travel to Rome in spring', '{"speaker":"Dana"}')
     const q = 'Where does Dana travel?'
     expect(await keysOf(q, [within, label])).toEqual(['label', 'within'])
     expect(await keysOf(q, [within, speaker])).toEqual(['speaker', 'within'])

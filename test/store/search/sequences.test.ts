@@ -18,6 +18,7 @@ function homeOf(memories: Readonly<Record<string, number>>) {
       const { before, after } = index.sequences.beside(doc, most)
       return [before, after].map((docs) => docs.map(({ key }) => key).join(' '))
     },
+    shares: () => [...index.sequences.runs()].map(({ share }) => share),
     runs() {
       const runs = [...index.sequences.runs()].map(({ docs }) =>
         docs.map(({ key }) => key).join(' '),
@@ -37,6 +38,7 @@ test('numbers at the end of keys say the order, whenever they were written', () 
 })
 
 test('words before a number name its group', () => {
+  expect(homeOf({ 'chat.7': 0, 'chat.x': 8 }).runs()).toEqual([])
   const home = homeOf({ 'chat.turn-1': 0, 'chat.turn-2': 0, 'chat.note-2': 0, turn3: 0, turn4: 0 })
   expect(home.runs()).toEqual(['chat.turn-1 chat.turn-2', 'turn3 turn4'])
 })
@@ -49,6 +51,9 @@ test('other keys stand in the order of writing, up to ten minutes apart', () => 
   })
   expect(home.runs()).toEqual(['log.b log.2026-01-02 log.6f1e7', 'log.c log.a'])
   expect(home.beside('log.2026-01-02')).toEqual(['log.b', 'log.6f1e7'])
+  // What was written in a row counts half as much as what is numbered.
+  expect(home.shares()).toEqual([0.5, 0.5])
+  expect(homeOf({ 'a.1': 0, 'a.2': 0 }).shares()).toEqual([1])
 })
 
 test('what was written in one moment has no order', () => {

@@ -44,16 +44,17 @@ test('nothing is held of a text that was replaced or deleted', () => {
   expect(index.vectors.bytes).toBe(0)
 })
 
-test('two rankings as one: both count alike, and the first decides among equals', () => {
+test('two rankings as one: words count more, meaning lifts, and words decide among equals', () => {
   const index = new HomeIndex()
-  for (const key of ['a', 'b', 'c', 'd']) index.put(memory(key, 1))
+  for (const key of 'abcdefg') index.put(memory(key, 1))
   const docs = (keys: string) => [...keys].flatMap((key) => index.docOf(key) ?? [])
-  const order = (one: string, other: string) =>
-    fused(docs(one), docs(other))
+  const order = (words: string, meaning: string) =>
+    fused(docs(words), docs(meaning))
       .map(({ key }) => key)
       .join('')
-  expect(order('abc', 'cab')).toBe('acb')
-  expect(order('ab', 'dc')).toBe('adbc')
+  expect(order('abc', 'cab')).toBe('abc')
+  expect(order('abcde', 'e')).toBe('aebcd')
+  expect(order('abcdef', 'g')).toBe('abcdefg')
   expect(order('', 'ba')).toBe('ba')
 })
 
