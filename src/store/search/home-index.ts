@@ -40,7 +40,12 @@ export interface Doc {
   readonly labelTokens: number
   /** Terms from this place on are in the metadata. */
   readonly metadataAt: number
+  /** Whether the text or the metadata says who speaks. */
+  readonly isSpoken: boolean
 }
+
+/** In the metadata, who speaks. */
+const SPEAKER = /"(?:role|speaker|author|sender|from)"\s*:\s*"/
 
 /** Who or what a text is about, before a colon. */
 const LABEL = /^\s*([\p{L}\p{N}][\p{L}\p{M}\p{N} .'’_-]{0,39}):\s/u
@@ -143,7 +148,7 @@ export class HomeIndex {
     const id = this.#ids.get(key) ?? ++this.#lastId
     const length = texts.reduce((sum, text) => sum + text.length, 0)
     const said = this.#lexicon.tokensOf([indexable(key), ...texts])
-    const places = this.#placesIn(said, memory.text)
+    const places = this.#placesIn(said, memory)
     const tokens = this.#withDays(said, updatedAt)
     this.#take(id)
     const pinned = isPinned(memory.metadata)
@@ -158,7 +163,7 @@ export class HomeIndex {
     this.#tokens += tokens.length
   }
 
-  #placesIn(said: Int32Array, text: string) {
+  #placesIn(said: Int32Array, { text, metadata }: Pick<IndexedMemory, 'text' | 'metadata'>) {
     const keyTokens = said.indexOf(NO_TERM)
     const [, label = ''] = LABEL.exec(text) ?? []
     const labelled = label && this.#lexicon.tokensOf([indexable(label)]).length + GAP
@@ -166,6 +171,7 @@ export class HomeIndex {
       keyTokens,
       labelTokens: keyTokens + Number(labelled),
       metadataAt: said.lastIndexOf(NO_TERM) + 1,
+      isSpoken: label !== '' || SPEAKER.test(metadata),
     }
   }
 

@@ -13,6 +13,9 @@ const NEXT_BUT_ONE = 0.25
 const RUN = 0.45
 const BEST = 3
 
+/** How much neighbours count where nothing says who speaks: notes in a row are no conversation. */
+const UNSPOKEN = 0.5
+
 /** A text of up to so many characters says little by itself; to a longer one neighbours add less. */
 const SHORT = 350
 
@@ -62,7 +65,9 @@ export async function addNeighbours(
   turn: Turn,
 ): Promise<void> {
   let compared = 0
-  for (const { docs, share } of runs) {
+  for (const { docs, share: most } of runs) {
+    const spoken = docs.filter(({ isSpoken }) => isSpoken).length / docs.length
+    const share = most * (UNSPOKEN + (1 - UNSPOKEN) * spoken)
     const ofRun = share * RUN * averageOfBest(scores, docs)
     if (ofRun === 0) continue
     const row = rowOf(docs)

@@ -62,7 +62,7 @@ describe('a line is found by what stands beside it', () => {
 describe('what is added to the score', () => {
   const index = new HomeIndex()
   // The last is twice as long as a short text.
-  const texts = ['', '', '', '', 'x'.repeat(698)]
+  const texts = ['A: ', 'B: ', 'A: ', 'B: ', `A: ${'x'.repeat(695)}`]
   for (const [n, text] of texts.entries()) index.put(kept({ key: `a.${n}`, text }))
   const docs = texts.map((_, n) => index.docOf(`a.${n}`)).filter((doc) => doc !== undefined)
 
@@ -73,6 +73,22 @@ describe('what is added to the score', () => {
     await addNeighbours(all, words, [{ docs, share }], async () => {})
     return docs.map(({ id }) => (all[id] ?? 0) - sum(id))
   }
+
+  test('is half of it where nothing says who speaks, before a text or in metadata', async () => {
+    const add = async (text: string, metadata: string) => {
+      const index = new HomeIndex()
+      for (const n of [1, 2]) index.put(kept({ key: `a.${n}`, text, metadata }))
+      const scores = Float64Array.of(0, 0, 10)
+      await addNeighbours(scores, [scores.slice()], index.sequences.runs(), async () => {})
+      return scores[1]
+    }
+    const [spoken, of] = [5.5 + 1.5, await add('Yes', '{"role":"user"}')]
+    expect([await add('A: yes', '{}'), of]).toEqual([
+      expect.closeTo(spoken),
+      expect.closeTo(spoken),
+    ])
+    expect(await add('Yes', '{"rule":"user"}')).toBeCloseTo(spoken / 2)
+  })
 
   /** Besides what each has of the best three of the run. */
   const and = (ofRun: number, ...more: readonly number[]) =>
