@@ -318,12 +318,16 @@ describe.each(stores)('on $name', (engine) => {
     const count = 2_000
     const all = Array.from({ length: count }, (_, n) => kept(nameOf(n), 1, 'then'))
     await bring(operator, all)
+    await write(agent, 'kept', 'before')
     const then = (await eventsOf(agent)).length
     await bring(
       operator,
       all.map(({ key }) => kept(key, 1, 'later')),
     )
-    const order = { to: then, prefix: '', dryRun: false }
+    // By another author, and out of its prefix.
+    await write(agent, 'kept', theirs)
+    await write(operator, 'own', theirs)
+    const order = { to: then, prefix: 'k', by: 'operator', dryRun: false }
     const rolling = fixture
       .store()
       .rollBack(operator, order, NOON)
@@ -339,7 +343,7 @@ describe.each(stores)('on $name', (engine) => {
     await restart()
     expect([await rolling, isTheirs]).toEqual(['cut off', true])
     const now = await contents(agent)
-    expect(now[last]).toBe(theirs)
+    expect(now).toMatchObject({ [last]: theirs, kept: theirs, own: theirs })
     expect(Object.values(now).filter((text) => text === 'then')).toHaveLength(count - 1)
     const types = await typesOf(agent)
     expect(types.slice(types.indexOf('rollback'))).toEqual(

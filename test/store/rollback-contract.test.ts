@@ -42,7 +42,8 @@ describe.each(stores)('rollback on $name', (engine) => {
   afterAll(() => fixture.close())
 
   async function contents(identity: Identity): Promise<Contents> {
-    const answer = await fixture.store().listMemories(identity, newQuery({ whole: true }))
+    const all = newQuery({ whole: true, limit: 1_000 })
+    const answer = await fixture.store().listMemories(identity, all)
     if (answer.outcome !== 'memories') throw new Error(answer.outcome)
     return Object.fromEntries(
       answer.memories.map(({ key, text, metadata }) => [key, `${text} ${metadata}`]),
@@ -178,6 +179,32 @@ describe.each(stores)('rollback on $name', (engine) => {
     })
     expect(await rollBack(operator, to)).toMatchObject({ restored: 2, deleted: 0, unchanged: 3 })
     expect(await contents(agent)).toEqual(then)
+  })
+
+  test('so it is where it takes more than one batch', async () => {
+    const { agent, operator } = await fixture.agent()
+    const named = await fixture.named(operator)
+    const write = (who: Identity, prefix: string, count: number, text: string, before = 0) =>
+      fixture.store().changeMemories(
+        who,
+        Array.from({ length: count }, (_, n) => ({
+          ...{ verb: 'write' as const },
+          ...newWrite({ key: `${prefix}${n}`, text, expectedVersion: before }),
+        })),
+        ++now,
+      )
+    for (const prefix of ['in.bad', 'in.good', 'out.bad']) await write(agent, prefix, 120, 'then')
+    const to = await lastEvent(agent)
+    await write(named, 'in.bad', 120, 'nonsense', 1)
+    await write(agent, 'in.good', 5, 'better', 1)
+    await write(named, 'out.bad', 5, 'nonsense', 1)
+    const asked = { by: named.key.id, prefix: 'in.' }
+    expect(await rollBack(operator, to, asked)).toMatchObject({ restored: 120, unchanged: 0 })
+    const texts = Object.entries(await contents(agent)).filter(([, text]) => text !== 'then {}')
+    expect(texts.map(([key]) => key.replace(/\d+/, ''))).toEqual([
+      ...Array(5).fill('in.good'),
+      ...Array(5).fill('out.bad'),
+    ])
   })
 
   /** So many events, all of one memory. */

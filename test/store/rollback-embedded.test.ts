@@ -70,3 +70,19 @@ test('where others have left nothing to take back no event says that it began, a
   })
   expect(typesAfter(identity, 2)).toEqual(['erase'])
 })
+
+test('of a long one, what lost its version is skipped, also right before its batch is written', async () => {
+  const before = openWork()
+  const identity = newHome(before)
+  for (let n = 0; n < 150; n++) write(before, identity, nameOf(n), 'then')
+  for (let n = 0; n < 150; n++) write(before, identity, nameOf(n), 'since', 1)
+  transact(db, () => before.verbs.eraseMemory(identity, nameOf(3), [1], NOON))
+  let batches = 0
+  // The first of them says that it begins, and the next is of what it has read before.
+  const erase = (verb: string) => {
+    if (verb !== 'writeBatch' || ++batches !== 2) return
+    transact(db, () => before.verbs.eraseMemory(identity, nameOf(7), [1], NOON))
+  }
+  const answer = await back(openWork(erase), identity, 150)
+  expect(answer).toMatchObject({ restored: 148, deleted: 0, skipped: [nameOf(3), nameOf(7)] })
+})
