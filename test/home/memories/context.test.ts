@@ -362,6 +362,19 @@ describe('the context', () => {
     expect((await contextOf(token, 7_000, 'Play chess')).context.pinned).toHaveLength(4)
   })
 
+  test('what is found leaves an eighth of the room to changes, in snippets too', async () => {
+    const found = Array.from({ length: 20 }, () => ({ ...about(2_000), note: 'n'.repeat(300) }))
+    const token = await homeOf({}, [...found, ...Array(9).fill(other)])
+    // Over more lengths than one takes its last byte comes to lie on the edge.
+    for (let bytes = 4_000; bytes < 4_800; bytes += 50) {
+      const { context } = await contextOf(token, bytes, 'Copy the tables')
+      const room = bytes - sizeOf({ ...context, pinned: [], found: [], changes: [] })
+      const used = context.found.reduce((sum, each) => sum + sizeOf(each) + 1, 0)
+      expect(context.found.length).toBeGreaterThan(1)
+      expect(used).toBeLessThanOrEqual(room - room / 8 + SLACK)
+    }
+  })
+
   test('of what is found a long memory pushes out no other, and comes whole where there is room', async () => {
     const shorts = Array.from({ length: 8 }, () => ({ ...about(0), note: 'short' }))
     const long = { ...about(4_000), text: `copy the tables ${'x'.repeat(4_000)}` }
