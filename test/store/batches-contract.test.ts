@@ -209,6 +209,34 @@ describe.each(stores)('on $name', (engine) => {
     expect(await contents(agent)).toEqual({ a: 'sent' })
   })
 
+  test('a key that a rename has left while it came is empty again once it is taken back', async () => {
+    const { agent, operator } = await fixture.agent()
+    const from = nameOf(180)
+    await write(agent, from, 'before')
+    const rename = { verb: 'rename', from, to: 'moved', expectedVersion: 1 } as const
+    const meanwhile = {
+      [MIDWAY]: () => fixture.store().changeMemories(agent, [rename], NOON),
+      240: fail,
+    }
+    await expect(bring(operator, many, meanwhile)).rejects.toThrow('broken')
+    expect(await contents(agent)).toEqual({ moved: 'before' })
+  })
+
+  test('what it tells is of all its batches', async () => {
+    const { agent, operator } = await fixture.agent()
+    const [first, last] = [1, 201]
+    for (const n of [first, first + 1, last, last + 1]) await write(agent, nameOf(n), 'before')
+    for (const n of [first, last]) {
+      await fixture.store().protectMemory(operator, nameOf(n), true, NOON)
+    }
+    const all = many.flatMap((each) => [each, kept(each.key, 2, 'sent')])
+    expect(await bring(operator, all)).toEqual({
+      ...{ outcome: 'imported', imported: 248, skipped: 2, historyLeftOut: 2 },
+      conflicts: [first, first + 1, last, last + 1].map(nameOf),
+      protected: [first, last].map(nameOf),
+    })
+  })
+
   test('one that fits at its end is not refused for what it takes before', async () => {
     await fixture.restart({ bytes: 40_000 })
     const { agent, operator } = await fixture.agent()
