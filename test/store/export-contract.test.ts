@@ -86,6 +86,45 @@ describe.each(stores)('exports on $name', (engine) => {
     ])
   })
 
+  test('an export holds every version of long histories, of every memory', async () => {
+    const { agent } = await fixture.agent()
+    const [keys, versions] = [20, 11]
+    const made = Array.from({ length: keys }, (_, k) =>
+      Array.from({ length: versions }, (_, v) => [`k${10 + k}`, v + 1] as const),
+    ).flat()
+    const changes = made.map(([key]) => ({
+      ...{ verb: 'append' as const, id: key, key, text: '.', maxBytes: 99 },
+    }))
+    await fixture.store().changeMemories(agent, changes, NOON)
+    const answer = await fixture.store().exportMemories(agent, '', true)
+    if (answer.outcome !== 'export') throw new Error(answer.outcome)
+    for await (const _ of answer.memories);
+    const history = (await Array.fromAsync(answer.history ?? [])).flat()
+    answer.close()
+    expect(history.map(({ key, version }) => [key, version])).toEqual(made)
+  })
+
+  test('the log in an export holds every event, in order, however many pages they take', async () => {
+    const { agent } = await fixture.agent()
+    const append = { verb: 'append', id: 'log', key: 'log', text: '.', maxBytes: 999 } as const
+    for (const [more, all] of [
+      [200, 200],
+      [1, 201],
+      [200, 401],
+    ] as const) {
+      const changes = Array.from({ length: more }, () => append)
+      await fixture.store().changeMemories(agent, changes, NOON)
+      const answer = await fixture.store().exportMemories(agent, '', true)
+      if (answer.outcome !== 'export') throw new Error(answer.outcome)
+      const { memories, history = [], events } = answer
+      for await (const _ of memories);
+      for await (const _ of history);
+      const ids = (await Array.fromAsync(events?.pages ?? [])).flat().map(({ id }) => id)
+      answer.close()
+      expect(ids).toEqual(Array.from({ length: all }, (_, n) => n + 1))
+    }
+  })
+
   test('an export of nothing is empty', async () => {
     const { agent } = await fixture.agent()
     expect(await exported(fixture.store(), agent)).toEqual([])
