@@ -170,6 +170,21 @@ describe.each(engines)('a subscriptions over homes on $name', (engine) => {
     subscriptions.close()
   })
 
+  test('who leaves takes nobody along who follows the same home', async () => {
+    const { subscriptions, asked } = open()
+    const [agent] = await agents(1)
+    if (!agent) throw new Error('nobody was born')
+    const [one, other] = [subscriptions.follow(agent), subscriptions.follow(agent)]
+    const wait = other.next(0, 0)
+    one.leave()
+    await subscriptions.look()
+    expect(asked).toEqual([1])
+    subscriptions.tell(agent.agentId)
+    const waits = new Promise((resolve) => setImmediate(() => resolve('it waits')))
+    expect(await Promise.race([wait, waits])).toBe('look')
+    subscriptions.close()
+  })
+
   test('the end of a key is looked at without a word of anybody', async () => {
     const { subscriptions, time } = open()
     const [agent] = await agents(1)
