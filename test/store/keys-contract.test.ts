@@ -147,12 +147,16 @@ describe.each(stores)('keys on $name', (engine) => {
 
   test('a use is written down once a minute, and only of named keys', async () => {
     const { operator, agent } = await fixture.agent()
-    const { identity } = await named(operator)
+    const { key: unused } = await named(operator)
+    const { identity, key: used } = await named(operator)
     const uses: (number | undefined)[] = []
     for (const at of [NOON, NOON + USE_MS - 1, NOON + USE_MS]) {
       await store().noteUse(identity, at)
       const answer = await store().listKeys(operator)
-      uses.push(answer.outcome === 'keys' ? answer.keys[0]?.lastUsedAt : -1)
+      const keys = answer.outcome === 'keys' ? answer.keys : []
+      const byId = new Map(keys.map(({ id, lastUsedAt }) => [id, lastUsedAt]))
+      uses.push(byId.get(used.id))
+      expect([byId.has(unused.id), byId.get(unused.id)]).toEqual([true, undefined])
     }
     expect(uses).toEqual([NOON, NOON, NOON + USE_MS])
     const { commits } = await store().status()
