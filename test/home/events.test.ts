@@ -55,6 +55,25 @@ describe.each(engines)('events on $name', (engine) => {
     expect(await ask('key=c', token)).toMatchObject({ status: 403 })
   })
 
+  test('of a key with a prefix go on behind more that it does not see than one look reads', async () => {
+    const { token, operatorToken } = await service.birth()
+    const named = await service.call('POST', '/api/agents/me/keys/named', {
+      ...{ token: operatorToken, body: { name: 'in', access: 'read', prefix: 'in.' } },
+    })
+    await write(service, token, 'in.a', 'x')
+    const operations = Array.from({ length: 50 }, () => ({ append: { key: 'log', text: '.' } }))
+    for (let batches = 0; batches < 22; batches++) {
+      const { status } = await service.call('POST', '/api/agents/me/batch', {
+        ...{ token, body: { operations } },
+      })
+      expect(status).toBe(200)
+    }
+    await write(service, token, 'in.b', 'x')
+    const reader = String(named.body.token)
+    expect(await idsOf('', reader)).toEqual({ ids: [2], next: 1_000 })
+    expect(await idsOf('after=1000', reader)).toEqual({ ids: [1_103], next: null })
+  })
+
   test.each([
     ['since=yesterday', '?since', 'must be a time: 2026-11-21T22:00:00Z'],
     ['by=Atlas', '?by', 'must be agent, operator, or the id of a named key'],
