@@ -132,6 +132,7 @@ async function live(): Promise<void> {
   await store.readProfile(agent)
   await store.identifyOwner(account.id, agent.agentId)
   expect(await store.findBirth(birth.keyHash)).toMatchObject({ rotated: false })
+  expect(await store.findReplacement(birth.operatorTokenHash)).toBeUndefined()
   const seen = [agent, other.agent].map(({ agentId }) => [agentId, 1] as const)
   expect(await store.changedHomes(new Map(seen))).toEqual([agent.agentId])
   await store.countCalls(
