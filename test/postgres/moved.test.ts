@@ -90,6 +90,10 @@ test('of an agent whose erasure has not ended nothing goes over', async () => {
     expect(moved).toContainEqual(expect.objectContaining({ table, rows: 1 }))
   }
   expect((await verified(target.url)).faults).toEqual([])
+  // The day goes on: what it counts so far is still in the home.
+  const arrived = await openStore(target.url, NOON, unbounded)
+  expect(await arrived.readActivity(stays.operator, 0)).toMatchObject({ days: [{ writes: 1 }] })
+  await arrived.close()
   await Promise.all([source.drop(), target.drop()])
 })
 
