@@ -104,6 +104,19 @@ describe.each(stores)('exports on $name', (engine) => {
     expect(history.map(({ key, version }) => [key, version])).toEqual(made)
   })
 
+  test('an export holds as many versions as are kept of a memory, and none that is to go', async () => {
+    await using few = await openFixture(engine, { versions: 3 })
+    const { agent } = await few.agent()
+    // Those over the limit go together, a few at a time.
+    for (let n = 0; n < 6; n++) await few.write(agent, { expectedVersion: n })
+    const answer = await few.store().exportMemories(agent, '', true)
+    if (answer.outcome !== 'export') throw new Error(answer.outcome)
+    for await (const _ of answer.memories);
+    const history = (await Array.fromAsync(answer.history ?? [])).flat()
+    answer.close()
+    expect(history.map(({ version }) => version)).toEqual([4, 5, 6])
+  })
+
   test('the log in an export holds every event, in order, however many pages they take', async () => {
     const { agent } = await fixture.agent()
     const append = { verb: 'append', id: 'log', key: 'log', text: '.', maxBytes: 999 } as const
