@@ -1176,6 +1176,20 @@ describe.each(stores)('changes on $name', (engine) => {
       expect(later.events.length).toBeLessThan(128)
     })
 
+    test('the highest version of a forgotten delete counts, however many lower ones follow it', async () => {
+      await small.restart({ events: 1 })
+      const { agent } = await small.agent()
+      const store = small.store()
+      const high = { verb: 'append', id: 'high', key: 'high', text: '.', maxBytes: 99 } as const
+      const low = Array.from({ length: 300 }, (_, n) => comingAndGoing(`k${n}`)).flat()
+      const highest = [...Array.from({ length: 8 }, () => high), remove(8, 'high')]
+      await store.changeMemories(agent, [...highest, ...low], NOON)
+      // They go a hundred at a time.
+      for (const n of [1, 2]) await store.changeMemories(agent, comingAndGoing(`z${n}`, 10), NOON)
+      expect(await store.readMemory(agent, 'high')).toEqual({ outcome: 'missing' })
+      expect(await small.write(agent, { key: 'high' })).toMatchObject({ memory: { version: 10 } })
+    })
+
     test('the oldest deletes are forgotten with the oldest events, and no version falls for it', async () => {
       await small.restart({ events: 64, bytes: 1_000 })
       const { agent } = await small.agent()
