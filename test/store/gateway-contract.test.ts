@@ -243,10 +243,17 @@ describe.each(stores)('the gateway’s store on $name', (engine) => {
 
       test('a lowered capacity is reached within a few arrivals', async () => {
         await keeping(0)
-        await leaveAll(Array.from({ length: 60 }, (_, i) => `${i}`))
+        const labels = ['tag:x']
+        await leaveAll(
+          Array.from({ length: 60 }, (_, i) => `${i}`),
+          { labels },
+        )
         await keeping(3)
-        await leaveAll(['a', 'b', 'c', 'd'])
+        await leaveAll(['a', 'b', 'c', 'd'], { labels })
         expect(texts((await page(10)).entries)).toEqual(['d', 'c', 'b'])
+        const labelled = await page(3, undefined, labels)
+        expect(texts(labelled.entries)).toEqual(['d', 'c', 'b'])
+        expect(labelled.next).toBeUndefined()
       })
 
       test('bytes are counted down with what goes, and lowered bounds are reached', async () => {
