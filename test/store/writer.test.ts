@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { readdirSync, rmSync, statSync } from 'node:fs'
+import { readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync, StatementSync } from 'node:sqlite'
 import type { Worker } from 'node:worker_threads'
@@ -212,6 +212,22 @@ test('when the writer ends, what waited is unknown and the next write finds anot
   await thread.terminate()
   await Promise.all([lost, ended])
   expect(await write('next')).toMatchObject({ outcome: 'saved' })
+})
+
+test('an erasure whose writer ends before its files are cleaned has them cleaned by the next', async () => {
+  await write('gone')
+  const post = thread.postMessage.bind(thread)
+  vi.spyOn(thread, 'postMessage').mockImplementation((message) => {
+    if (message === 'clean') void thread.terminate()
+    else post(message)
+  })
+  const operator = { ...identity, kind: 'operator', tokenHash: 'atlas-operator' } as const
+  const erased = await store.eraseMemory(operator, 'gone', 'all', 1)
+  expect(erased).toMatchObject({ outcome: 'erased', versions: [1] })
+  for (const entry of readdirSync(directory, { withFileTypes: true })) {
+    const file = join(directory, entry.name)
+    if (entry.isFile()) expect(readFileSync(file, 'latin1')).not.toContain('version 1')
+  }
 })
 
 test('after a write whose outcome is unknown, what is stored is counted anew', async () => {
