@@ -135,6 +135,32 @@ describe('the connection of an export', () => {
     reader.close()
   })
 
+  test('is opened after all erasures that were asked for, though it waits since the first', async () => {
+    const reader = openReader(pathOf(database.url))
+    const [first, second] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+    const due = [first, second]
+    const clean = async () => {
+      await due.shift()?.promise
+      return 'done' as const
+    }
+    const { enter, forget } = boundLog(reader, { rest: async () => {}, clean, timers })
+    let isIn = false
+    const erased = forget('one')
+    const entering = enter('reading').finally(() => {
+      isIn = true
+    })
+    const erasedToo = forget('other')
+    first.resolve()
+    await erased
+    await new Promise(setImmediate)
+    expect(isIn).toBe(false)
+    second.resolve()
+    await erasedToo
+    const { leave } = await entering
+    leave()
+    reader.close()
+  })
+
   test('is closed when the database cannot be read, and that is what is said', async () => {
     const path = join(await database.directory(), 'other.db')
     writeFileSync(path, 'This is no database, and long enough to be seen as none. '.repeat(100))
