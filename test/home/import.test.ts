@@ -324,6 +324,21 @@ describe('a file that is no export', () => {
       '/history/0/id',
     ],
     [
+      'a version made before its memory',
+      file([memory('a')], [kept('a', 3, { createdAt: '2020-11-20T10:00:00.000Z' })]),
+      '/history/0/createdAt',
+    ],
+    [
+      'a version changed after its memory',
+      file([memory('a')], [kept('a', 3, { updatedAt: '2020-11-21T10:00:00.001Z' })]),
+      '/history/0/updatedAt',
+    ],
+    [
+      'the text of a memory twice',
+      file([memory('a')], [kept('a', 3, { text: 'a text', metadata: {} })]),
+      '/history/0/text',
+    ],
+    [
       'a delete with a text',
       file([], [kept('a', 1, { operation: 'delete', text: 'x', metadata: {} })]),
       '/history/0/text',
