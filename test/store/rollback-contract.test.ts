@@ -193,17 +193,18 @@ describe.each(stores)('rollback on $name', (engine) => {
         })),
         ++now,
       )
-    for (const prefix of ['in.bad', 'in.good', 'out.bad']) await write(agent, prefix, 120, 'then')
+    for (const prefix of ['in.bad', 'in.good', 'out.in.bad'])
+      await write(agent, prefix, 120, 'then')
     const to = await lastEvent(agent)
     await write(named, 'in.bad', 120, 'nonsense', 1)
     await write(agent, 'in.good', 5, 'better', 1)
-    await write(named, 'out.bad', 5, 'nonsense', 1)
+    await write(named, 'out.in.bad', 5, 'nonsense', 1)
     const asked = { by: named.key.id, prefix: 'in.' }
     expect(await rollBack(operator, to, asked)).toMatchObject({ restored: 120, unchanged: 0 })
     const texts = Object.entries(await contents(agent)).filter(([, text]) => text !== 'then {}')
     expect(texts.map(([key]) => key.replace(/\d+/, ''))).toEqual([
       ...Array(5).fill('in.good'),
-      ...Array(5).fill('out.bad'),
+      ...Array(5).fill('out.in.bad'),
     ])
   })
 
