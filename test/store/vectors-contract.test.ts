@@ -228,6 +228,21 @@ describe.each(stores)('vectors on $name', (engine) => {
     expect(page).toMatchObject({ hits: [{ key: 'b' }, { key: 'd' }], next: { shown: 2 } })
   })
 
+  test('of more than are read at once the first search finds the last', async () => {
+    await using many = await openFixture(engine)
+    const { agent } = await many.agent()
+    const last = 256
+    const all = Array.from({ length: last + 1 }, (_, n) => `k${n}`)
+    const writes = all.map((key) => ({ verb: 'write' as const, ...newWrite({ key }) }))
+    await many.store().changeMemories(agent, writes, now)
+    const vectors = all.map((key, n) => ({ key, version: 1, vector: at(n < last ? 90 : 0) }))
+    await many.store().storeVectors(agent, 'm', vectors)
+    const query = { q: '', prefix: '', limit: 1, meant: { model: 'm', vector: at(0) } }
+    expect(await many.store().searchMemories(agent, query)).toMatchObject({
+      hits: [{ key: `k${last}`, similarity: cosine(0) }],
+    })
+  })
+
   test('words and meaning together: what is high in either ranking is found', async () => {
     const { agent } = await fixture.agent()
     const texts = { a: 'the harbour', b: 'a pier', c: 'harbour and pier' }
