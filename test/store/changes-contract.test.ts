@@ -1176,6 +1176,18 @@ describe.each(stores)('changes on $name', (engine) => {
       expect(later.events.length).toBeLessThan(128)
     })
 
+    test('versions of before a rename give way too', async () => {
+      await small.restart({ versions: 0, bytes: 1_000 })
+      const { agent } = await small.agent()
+      const write = sized(agent)
+      for (let n = 0; n < 4; n++) await write('a', 200, n)
+      await small.store().changeMemories(agent, [rename('a', 'b', 4)], NOON)
+      await write('c', 200)
+      const then = async (version: number) =>
+        (await small.store().readVersion(agent, 'b', version)).outcome
+      expect([await then(1), await then(4), await then(5)]).toEqual(['gone', 'found', 'found'])
+    })
+
     test('the highest version of a forgotten delete counts, however many lower ones follow it', async () => {
       await small.restart({ events: 1 })
       const { agent } = await small.agent()
