@@ -105,12 +105,15 @@ describe.each(engines)('what operators control on $name', (engine) => {
     service.call('POST', '/api/agents/me/erase', { token, body: { agent_id: agentId } })
 
   test('an agent is erased by its own id alone, and nothing of it answers then', async () => {
+    const older = await service.birth()
     const born = await service.birth()
     const other = await service.birth()
     await write(service, born.token, 'plan', 'Step 1')
-    const wrong = await erase(born.operatorToken, other.agentId)
-    expectProblem(wrong, 'invalid_body')
-    expect(wrong.body.errors).toMatchObject([{ pointer: '/agent_id' }])
+    for (const { agentId } of [older, other]) {
+      const wrong = await erase(born.operatorToken, agentId)
+      expectProblem(wrong, 'invalid_body')
+      expect(wrong.body.errors).toMatchObject([{ pointer: '/agent_id' }])
+    }
     const erased = await erase(born.operatorToken, born.agentId)
     expect([erased.status, erased.body]).toEqual([200, { erased: { agent_id: born.agentId } }])
     for (const token of [born.token, born.operatorToken]) {
