@@ -6,6 +6,7 @@ import type { Store } from '../../src/store/port/store.ts'
 import {
   appBeside,
   ask,
+  embedded,
   engines,
   incomingOf,
   openService,
@@ -365,4 +366,19 @@ describe.each(engines)('the stream of a home on $name', (engine) => {
     expect(await rest).toEqual([])
     await stopping.close()
   })
+})
+
+test('behind a proxy that is trusted each address has a share of its own', async () => {
+  const env = { STREAMS_PER_ADDRESS: '1', TRUSTED_PROXIES: '10.0.0.1' }
+  const service = await openService(embedded, env)
+  const { token } = await service.birth()
+  const statuses: number[] = []
+  for (const address of ['192.0.2.1', '192.0.2.1', '192.0.2.2']) {
+    const headers = { 'x-forwarded-for': address }
+    const asked = incomingOf('GET', PATH, { token, from: '10.0.0.1', headers })
+    statuses.push((await service.app.serve(asked)).status)
+  }
+  expect(statuses).toEqual([200, 503, 200])
+  service.app.stopAccepting()
+  await service.close()
 })
