@@ -58,9 +58,9 @@ test('what is beside is with what is found, and missing words are told', async (
   const { stdout, stderr } = await run('search', 'Ann or a zebra', '--around', '1')
   const [, ...rows] = stdout.trimEnd().split('\n')
   expect(rows).toEqual([
-    'talk.0  1        Who likes tea?',
-    'talk.1  1        Ann.',
-    expect.stringMatching(/^talk\.2 {2}1 {8}Then hay .*…$/),
+    '  talk.0  1        Who likes tea?',
+    'talk.1    1        Ann.',
+    expect.stringMatching(/^ {2}talk\.2 {2}1 {8}Then hay .*…$/),
   ])
   expect(stderr).toBe('No memory has: zebra\n')
   expect((await run('search', 'Ann')).stdout.trimEnd().split('\n')).toHaveLength(2)

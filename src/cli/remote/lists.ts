@@ -78,8 +78,14 @@ const SNIPPET = 200
 
 const rowOf = ({ key, version, text, snippet }: Neighbour) => [key, version, text ?? snippet]
 
-const hitRows = ({ before = [], after = [], ...hit }: MemoryHit) =>
-  [...before, hit, ...after].map(rowOf)
+/** Indented, as what was not found itself. */
+const besideRow = (each: Neighbour) => rowOf({ ...each, key: `  ${each.key}` })
+
+const hitRows = ({ before = [], after = [], ...hit }: MemoryHit) => [
+  ...before.map(besideRow),
+  rowOf(hit),
+  ...after.map(besideRow),
+]
 
 export async function searchCommand(given: Given): Promise<Report> {
   const [question = ''] = given.args

@@ -15,11 +15,12 @@ import type {
   SearchHit,
   SearchQuery,
 } from '../port/search.ts'
+import { learnMonths } from './days.ts'
 import { type Doc, HomeIndex } from './home-index.ts'
 import { Indexes, type SearchSource } from './indexes.ts'
 import { type Ranking, rank } from './rank.ts'
 import { fused, type Similar, similarTo } from './similar.ts'
-import { snippetOf } from './snippet.ts'
+import { beginningOf, snippetOf } from './snippet.ts'
 import { spellingOf } from './spelling.ts'
 import { tokensOf } from './tokens.ts'
 import type { Turn } from './vocabulary.ts'
@@ -147,15 +148,12 @@ function reading(source: SearchSource, identity: Identity) {
 
 type Read = ReturnType<typeof reading>['read']
 
-const shownOf = (memory: Memory, terms: readonly string[]) =>
-  isShort(memory.text) ? { text: memory.text } : { snippet: snippetOf(memory, terms) }
-
 async function neighboursOf(read: Read, keys: readonly string[]): Promise<readonly Neighbour[]> {
   const memories = (await Promise.all(keys.map(read))).filter((memory) => memory !== undefined)
-  return memories.map((memory) => {
-    const { key, version, updatedAt } = memory
-    return { key, version, updatedAt, ...shownOf(memory, []) }
-  })
+  return memories.map(({ key, version, updatedAt, text }) => ({
+    ...{ key, version, updatedAt },
+    ...(isShort(text) ? { text } : { snippet: beginningOf(text) }),
+  }))
 }
 
 async function show(
@@ -170,7 +168,7 @@ async function show(
     bytes: Buffer.byteLength(text),
     matched: terms,
     ...(similarity !== undefined && { similarity }),
-    ...shownOf(found, terms),
+    ...(isShort(text) ? { text } : { snippet: snippetOf(found, terms) }),
     ...(beside && {
       before: await neighboursOf(read, beside.before),
       after: await neighboursOf(read, beside.after),
@@ -189,8 +187,13 @@ export const searchWith =
     if (page.outcome !== 'page') return page
     const { placed, next, missing, near } = page
     const { read, done } = reading(source, identity)
-    const shown = await Promise.all(placed.map((each) => show(read, each)))
-    const hits = shown.filter((hit) => hit !== undefined)
+    await Promise.all(placed.map(({ key }) => read(key)))
+    const hits: SearchHit[] = []
+    for (const each of placed) {
+      const hit = await show(read, each)
+      if (hit) hits.push(hit)
+      await turn()
+    }
     const all = used.looked + done.looked
     return { outcome: 'hits', hits, next, looked: all, missing, ...(near && { near }) }
   }
@@ -213,6 +216,7 @@ const WARMING = {
 }
 
 async function warmUp(): Promise<void> {
+  await learnMonths(turn)
   const index = new HomeIndex()
   for (let n = 0; n < WARMING.memories; n++) {
     const text = `${WARMING.text} ${n} `.repeat(n % WARMING.repeats)

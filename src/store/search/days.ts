@@ -3,9 +3,9 @@
  * that stand for them in the index. Months have their names in the languages of `Intl` that write
  * words apart.
  */
-import { lazily } from '../../lazily.ts'
 import { spellingOf } from './spelling.ts'
 import { tokensOf } from './tokens.ts'
+import type { Turn } from './vocabulary.ts'
 
 const LANGUAGES =
   'af ar az be bg bs ca cs cy da de el en es et eu fa fi fr ga gl he hi hr hu hy id is it ka kk ky lt lv mk ms nb nl pl pt ro ru sk sl sq sr sv sw tr uk uz'
@@ -27,31 +27,50 @@ const SIGNS: Readonly<Record<string, number>> = {
   ...{ 月: MONTH_SIGN, 월: MONTH_SIGN, 年: SIGN, 日: SIGN, 년: SIGN, 일: SIGN },
 }
 
-/** `8th`, and `08t13` of an ISO time. */
-const NUMBER = /^(\d{1,2})(?:st|nd|rd|th|t\d\d)?$/
+/** `8th`, `1er`, and `08t13` of an ISO time. */
+const NUMBER = /^(\d{1,2})(?:st|nd|rd|th|er|t\d\d)?$/
 const YEAR = /^[12]\d{3}$/
 const WHOLE = /^([12]\d{3}(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01]))(?:t\d*z?)?$/
+
+/** Longer terms say nothing here. */
+const LONGEST = 32
 
 const isDay = (value: number): boolean => value >= 1 && value <= 31
 const isMonth = (value: number): boolean => value >= 1 && value <= 12
 const isNamed = (value: number): boolean => value > MONTH && value <= MONTH + 12
 const isYear = (value: number): boolean => value >= 1_000 && value < 3_000
 
-const months = lazily(() => {
-  const names = new Map(SHORT.map((name, at) => [name, at + 1]))
-  const locales = LANGUAGES.split(' ').map((language) => `${language}-u-ca-gregory-nu-latn`)
+const names = new Map([...SHORT.map((name, at) => [name, at + 1] as const), ['sept', 9] as const])
+/** As they are called without a day: in many languages another form, and in some a first name. */
+const alone = new Set<string>()
+const unlearnt = LANGUAGES.split(' ')
+
+function learn(language: string): void {
   for (const day of ['numeric', undefined] as const) {
-    for (const locale of locales) {
-      const format = new Intl.DateTimeFormat(locale, { month: 'long', day, timeZone: 'UTC' })
-      for (let month = 1; month <= 12; month++) {
-        const parts = format.formatToParts(Date.UTC(2_000, month - 1))
-        const [name = '', other] = tokensOf(parts.find(({ type }) => type === 'month')?.value ?? '')
-        if (other === undefined && !/^\d/.test(name)) names.set(spellingOf(name), month)
-      }
+    const locale = `${language}-u-ca-gregory-nu-latn`
+    const format = new Intl.DateTimeFormat(locale, { month: 'long', day, timeZone: 'UTC' })
+    for (let month = 1; month <= 12; month++) {
+      const parts = format.formatToParts(Date.UTC(2_000, month - 1))
+      const [name = '', other] = tokensOf(parts.find(({ type }) => type === 'month')?.value ?? '')
+      if (other !== undefined || /^\d/.test(name)) continue
+      names.set(spellingOf(name), month)
+      if (day === undefined) alone.add(spellingOf(name))
     }
   }
-  return names
-})
+}
+
+/** Before it is needed, since it takes some time. */
+export async function learnMonths(turn: Turn): Promise<void> {
+  for (let next = unlearnt.shift(); next !== undefined; next = unlearnt.shift()) {
+    learn(next)
+    await turn()
+  }
+}
+
+function monthOf(name: string): number | undefined {
+  for (const language of unlearnt.splice(0)) learn(language)
+  return names.get(name)
+}
 
 function numberIn(term: string): number {
   const [, number] = NUMBER.exec(term) ?? []
@@ -61,11 +80,15 @@ function numberIn(term: string): number {
 }
 
 export function calendarValue(term: string): number {
+  if (term.length > LONGEST) return NOTHING
   const plain = spellingOf(term)
   if (plain < ':') return numberIn(plain)
-  const month = months().get(plain)
+  const month = monthOf(plain)
   return month === undefined ? (SIGNS[plain] ?? NOTHING) : MONTH + month
 }
+
+/** More days of one text are left out. */
+const MOST_DAYS = 100
 
 /** At least a month. */
 export interface Day {
@@ -80,33 +103,46 @@ export interface Day {
 export function daysIn(terms: Int32Array, calendar: Int32Array): readonly Day[] {
   const days: Day[] = []
   const valueAt = (at: number): number => calendar[terms[at] ?? 0] ?? NOTHING
-  /** A word may stand between: 8 de mayo de 2023. */
-  const near = (is: (value: number) => boolean, at: number, step: -1 | 1): number => {
+  /** One term of others may stand between: 8 de mayo de 2023. */
+  const near = (is: (value: number) => boolean, at: number, step: -1 | 1, least = NOTHING) => {
     if (is(valueAt(at + step))) return at + step
-    return valueAt(at + step) <= NOTHING && is(valueAt(at + 2 * step)) ? at + 2 * step : Number.NaN
+    const between = valueAt(at + step)
+    const isOther = between <= NOTHING && between >= least
+    return isOther && is(valueAt(at + 2 * step)) ? at + 2 * step : Number.NaN
   }
-  const numberAt = (at: number) => (Number.isNaN(at) ? undefined : valueAt(at))
+  const numberAt = (at: number) => (at >= 0 ? valueAt(at) : undefined)
+  /** The year of a named month is no part of another day. */
+  let told = -1
 
   function named(month: number, first: number, last: number): void {
     const before = near(isDay, first, -1)
-    const after = Number.isNaN(before) ? near(isDay, last, 1) : Number.NaN
-    const year = numberAt(near(isYear, after || last, 1)) ?? numberAt(near(isYear, first, -1))
-    days.push({ at: last, year, month, day: numberAt(before) ?? numberAt(after) })
+    const after = before >= 0 ? Number.NaN : near(isDay, last, 1)
+    const day = numberAt(before) ?? numberAt(after)
+    /** Of 3–5 May, and of May 3–5, 2023. */
+    const other = valueAt(before >= 0 ? before - 1 : after + 1)
+    const isRange = day !== undefined && isDay(other)
+    told = near(isYear, after >= 0 ? after + Number(isRange) : last, 1, SIGN)
+    const year = numberAt(told) ?? numberAt(near(isYear, first, -1, SIGN))
+    days.push({ at: last, year, month, day })
+    if (isRange && (before >= 0 || told >= 0)) days.push({ at: last, year, month, day: other })
   }
 
-  /** 2023-05-08, or 8.5.2023; where day and month cannot be told apart, either. */
+  /**
+   * 2023-05-08, or 8.5.2023; where day and month cannot be told apart, either; or the month alone.
+   */
   function numeric(at: number): void {
     const [a = 0, b = 0, year, c = 0, d = 0] = [-2, -1, 0, 1, 2].map((step) => valueAt(at + step))
     if (isMonth(c) && isDay(d)) days.push({ at, year, month: c, day: d })
     else if (isDay(a) && isDay(b)) {
       if (isMonth(b)) days.push({ at, year, month: b, day: a })
       if (isMonth(a) && a !== b) days.push({ at, year, month: a, day: b })
-    }
+    } else if (isMonth(c)) days.push({ at, year, month: c })
+    else if (isMonth(b)) days.push({ at, year, month: b })
   }
 
-  for (let at = 0; at < terms.length; at++) {
+  for (let at = 0; at < terms.length && days.length < MOST_DAYS; at++) {
     const value = calendar[terms[at] ?? 0] ?? NOTHING
-    if (value === NOTHING || isDay(value)) continue
+    if (value === NOTHING || isDay(value) || at === told) continue
     if (isNamed(value)) named(value - MONTH, at, at)
     else if (value === MONTH_SIGN && isMonth(valueAt(at - 1))) named(valueAt(at - 1), at - 1, at)
     else if (isYear(value)) numeric(at)
@@ -147,13 +183,10 @@ const WRITTEN = 0.2
 
 const writtenAs = (form: string): string => `w${form}`
 
-/** More days of one memory are left out. */
-const MOST_DAYS = 100
-
 /** The terms that a memory has for the days that it says, and for that of its writing. */
 export function termsOfDays(days: readonly Day[], written: number): readonly string[] {
   const said = days.filter(({ year, day }) => year !== undefined || day !== undefined)
-  const forms = said.slice(0, MOST_DAYS).flatMap((day) => formsOf(day))
+  const forms = said.flatMap((day) => formsOf(day))
   const of = new Date(written)
   const [year, month, day] = [of.getUTCFullYear(), of.getUTCMonth() + 1, of.getUTCDate()]
   const [date, , inMonth] = formsOf({ year, month, day })
@@ -176,7 +209,8 @@ export function daysAsked(q: string): ReadonlyMap<string, ReadonlyMap<string, nu
     const exact = forms[first] ?? ''
     if (first === forms.length - 1) {
       const word = words[each.at] ?? ''
-      if (!asWords.includes(`${each.month}`)) asked.set(word, new Map([[exact, MONTH_ALONE]]))
+      const isMonth = alone.has(spellingOf(word)) && !asWords.includes(`${each.month}`)
+      if (isMonth) asked.set(word, new Map([[exact, MONTH_ALONE]]))
       continue
     }
     const weights = new Map(each.year === undefined ? [] : [[writtenAs(exact), WRITTEN]])
@@ -190,6 +224,8 @@ export function daysAsked(q: string): ReadonlyMap<string, ReadonlyMap<string, nu
 /** Whether it stands for a day, and is no word of a text. */
 export const isDayTerm = (term: string): boolean => term.includes(HYPHEN)
 
-/** As people see it: in ISO's form. */
-export const shownTerm = (term: string): string =>
-  isDayTerm(term) ? term.replace(/^w/, '').replaceAll(HYPHEN, '-') : term
+/** As people see it: a day or month of a year in ISO's form; others are not shown. */
+export function shownTerm(term: string): readonly string[] {
+  if (!isDayTerm(term)) return [term]
+  return /^\d/.test(term) ? [term.replaceAll(HYPHEN, '-')] : []
+}

@@ -101,9 +101,15 @@ export function foldUnits(text: string, folds: Folds): string | undefined {
 
 export const isAscii = (text: string): boolean => Buffer.byteLength(text) === text.length
 
+/** Unicode's stream-safe format: normalizing longer runs would take their length squared. */
+const MANY_MARKS = /(\p{M}{30})\p{M}+/gu
+
+/** In composed form (NFC), with at most thirty marks on a letter. */
+export const composed = (text: string): string => text.replace(MANY_MARKS, '$1').normalize('NFC')
+
 function foldComposed(text: string): string {
-  const composed = text.normalize('NFC')
-  return foldUnits(composed, ofComposed) ?? thoroughlyFolded(composed)
+  const whole = composed(text)
+  return foldUnits(whole, ofComposed) ?? thoroughlyFolded(whole)
 }
 
 export function foldedText(text: string): string {

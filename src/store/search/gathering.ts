@@ -50,7 +50,7 @@ export function collecting(all: readonly Hits[], most: number): Visit {
     hits.docs.push(doc)
     hits.places.push(place)
     if (++gathered <= MOST_GATHERED) return
-    perTerm /= 2
+    perTerm = Math.floor(perTerm / 2)
     for (const each of all) cut(each, perTerm)
   }
 }

@@ -403,7 +403,7 @@ export async function rank(
   return {
     docs: ranked.map(({ doc }) => doc),
     termsIn: (id) =>
-      [...new Set(found.flatMap(({ matches }) => matches.get(id)?.term ?? []))].map(shownTerm),
+      [...new Set(found.flatMap(({ matches }) => matches.get(id)?.term ?? []))].flatMap(shownTerm),
     // Words that could not be looked for in every form may be there.
     missing: isSpent ? [] : missingOf(question, missing),
   }

@@ -4,8 +4,9 @@
  * were first written, since a batch that was written in one moment has no order. A group is what the
  * keys have in common, up to the number or the last dot.
  */
-/** `7` in `chat.7` and `chat.turn-7`; in a date or an identifier other digits stand before it. */
-const NUMBERED = /^((?:.*\.)?[^.\d]*)(\d{1,15})$/
+/** `7` in `chat.7`, `chat.turn-7` and `chat.s-2-7`; no time in milliseconds, and no identifier. */
+const NUMBERED = /^((?:.*\.)?[^.\d]*)(\d{1,9})$|^(.*[-_])(\d{1,4})$/
+const DATED = /\d{4}-\d\d-\d\d$/
 
 /**
  * `apart`: memories further apart are no neighbours, in numbers or in milliseconds. `share`: how much
@@ -31,8 +32,9 @@ interface Place {
 }
 
 function placeOf({ key, createdAt }: Placed): Place {
-  const [, start, number] = NUMBERED.exec(key) ?? []
-  if (start !== undefined) return { group: `${start}#`, at: Number(number), kind: KINDS.numbered }
+  const [, plain, last, start = plain, number = last] = NUMBERED.exec(key) ?? []
+  if (start !== undefined && !DATED.test(key))
+    return { group: `${start}#`, at: Number(number), kind: KINDS.numbered }
   return { group: key.slice(0, key.lastIndexOf('.') + 1), at: createdAt, kind: KINDS.written }
 }
 

@@ -1,6 +1,6 @@
 /** The excerpt of a text that shows why it was found. */
 import { lazily } from '../../lazily.ts'
-import { foldedText } from './fold.ts'
+import { composed, foldedText } from './fold.ts'
 
 /** Code points, including the ellipses. */
 export const SNIPPET_CHARS = 200
@@ -18,9 +18,6 @@ const LETTER_BEFORE = /[\p{L}\p{N}\p{M}]$/u
 const LETTER_BEHIND = /^[\p{L}\p{N}\p{M}]/u
 
 const graphemes = lazily(() => new Intl.Segmenter('und', { granularity: 'grapheme' }))
-
-/** In composed form. */
-const composed = (text: string): string => text.normalize('NFC')
 
 const isLow = (text: string, at: number): boolean => {
   const unit = text.charCodeAt(at)
@@ -114,6 +111,12 @@ function around(text: string, place: number): string {
   const start = startOfWord(text, moved(text, place, -BEFORE), place)
   return cut(text, start, moved(text, start, SNIPPET_CHARS - 2 * ELLIPSIS.length))
 }
+
+/** UTF-16 units that have a beginning's code points, however they are composed. */
+const BEGINNING = 4 * SNIPPET_CHARS
+
+/** The beginning of a text that is longer. */
+export const beginningOf = (text: string): string => around(composed(text.slice(0, BEGINNING)), 0)
 
 /**
  * From the text, or else the metadata, in composed form; if nothing matches, the start of the text.

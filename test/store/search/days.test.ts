@@ -18,6 +18,7 @@ const FORMS: Readonly<Record<string, Kept>> = {
   'in English': { text: 'met on 8 May 2023' },
   'in American English': { text: 'met on May 8th, 2023' },
   'of a short name': { text: 'met 08 MAY 2023' },
+  'in French, on the first': { text: 'le 8 mai 2023 et le 1er juin 2023' },
   'with small words': { text: 'visto el 8 de mayo de 2023' },
   'in German': { text: 'am 8. Mai 2023 gesehen' },
   'in Ukrainian': { text: 'бачив 8 травня 2023 року' },
@@ -54,6 +55,34 @@ describe('a day', () => {
       ])
       expect([asked, found]).toEqual([asked, ['note']])
     }
+  })
+
+  test.each([
+    ['September 8, 2023', 'Sept 8, 2023', '2023-09-08'],
+    ['1 May 2023', 'le 1er mai 2023', '2023-05-01'],
+    ['May 2023', 'journal 2023-05', '2023-05'],
+    ['May 2023', '05/2023', '2023-05'],
+    ['2023-05', 'in May 2023', '2023-05'],
+  ])('%s is what is written %s', async (asked, text, day) => {
+    expect((await ask(asked, [{ text }]))[0]?.matched).toContain(day)
+  })
+
+  test('is no day beside it: of a range, or of a year of another era', async () => {
+    const matched = async (q: string, text: string) => (await ask(q, [{ text }]))[0]?.matched
+    expect(await matched('5 March 2023', 'May 3–5, 2023')).not.toContain('2023-03-05')
+    for (const [text, day] of ['May 3–5, 2023', '3–5 May 2023'].flatMap((text) => [
+      [text, 3],
+      [text, 5],
+    ])) {
+      expect(await matched(`${day} May 2023`, `${text}`)).toContain(`2023-05-0${day}`)
+    }
+    expect([...daysAsked('令和5年5月8日').keys()]).toEqual(['‐‐05‐08'])
+  })
+
+  test('is not meant by the name of a person', async () => {
+    const frost = [{ text: 'On 5 January 2020 and 7 May 2022 there was frost' }]
+    expect(await keysOf('What does Maja like?', frost)).toEqual([])
+    expect(await keysOf('Did Jan call?', frost)).toEqual([])
   })
 
   test('as it was asked comes first', async () => {
@@ -137,6 +166,10 @@ test('where every word must be there, the day of writing is none of them', async
 test('what matched is a day in ISO’s form', async () => {
   const [found] = await ask('8 May 2023', [{ text: 'met on 2023-05-08' }])
   expect(found?.matched).toEqual(['2023', '2023-05-08'])
+  const [written] = await ask('28 May 2026', [{ text: 'x', updatedAt: noon('2026-05-28') }])
+  expect(written?.matched).toEqual([])
+  const [without] = await ask('8 May', [{ text: 'met on 2023-05-08' }])
+  expect(without?.matched).toEqual([])
 })
 
 test('of very many days in one memory the first are kept', async () => {

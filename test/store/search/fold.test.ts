@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { foldedText, thoroughlyFolded as slowly } from '../../../src/store/search/fold.ts'
 import { spellingOf, thoroughlySpelled } from '../../../src/store/search/spelling.ts'
-import { indexable, thoroughlyIndexable } from '../../../src/store/search/tokens.ts'
+import { indexable, thoroughlyIndexable, tokensOf } from '../../../src/store/search/tokens.ts'
 import { timesPromised } from '../../effort.ts'
 import { anyText } from '../engine-words.ts'
 
@@ -101,4 +101,12 @@ test('a text has the words that its characters make', () => {
     }),
     { numRuns: timesPromised(2_000) },
   )
+})
+
+test('marks in a run are bounded, because normalizing takes the square of it', () => {
+  for (const text of [`x${'\u0316\u0300'.repeat(8_000)}`, `é${'\u0300\u0316'.repeat(8_000)}`]) {
+    expect(foldedText(text).length).toBeLessThanOrEqual(32)
+    expect(tokensOf(text)[0]?.length).toBeLessThanOrEqual(32)
+  }
+  expect(foldedText(`x${'\u0316'.repeat(30)}`)).toHaveLength(31)
 })

@@ -4,7 +4,9 @@ import { setImmediate } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Identity } from '../../../src/store/port/identity.ts'
 import type { Change } from '../../../src/store/port/memories.ts'
+import { searchWith } from '../../../src/store/search/answering.ts'
 import { HomeIndex } from '../../../src/store/search/home-index.ts'
+import { Indexes } from '../../../src/store/search/indexes.ts'
 import { embedded } from '../../harness.ts'
 import { NOON, newWrite, openFixture, type StoreFixture } from '../fixture.ts'
 import { openIndexes, sourceOf } from './indexed.ts'
@@ -293,5 +295,22 @@ test('what is forgotten is closed when that answers, also where a search goes on
   gate.resolve()
   expect(await searching).toMatchObject({ hits: [{ key: 'a' }] })
   await forgotten
+  indexes.close()
+})
+
+test('others have their turn between two results, since a snippet may take some time', async () => {
+  const agent = await agentWithApple()
+  await change(agent, ...Array.from('bcdefghij', written('apple')))
+  const source = sourceOf(fixture.store())
+  let turns = 0
+  const turn = async () => void turns++
+  const indexes = new Indexes(source, 1_048_576, turn)
+  const turnsOf = async (limit: number) => {
+    await searchWith(source, indexes, turn)(agent, { ...query, limit })
+    const before = turns
+    await searchWith(source, indexes, turn)(agent, { ...query, limit })
+    return turns - before
+  }
+  expect((await turnsOf(10)) - (await turnsOf(1))).toBe(9)
   indexes.close()
 })

@@ -43,6 +43,16 @@ test('words before a number name its group', () => {
   expect(home.runs()).toEqual(['chat.turn-1 chat.turn-2', 'turn3 turn4'])
 })
 
+test('other numbers may stand before the last, but not a time or an identifier', () => {
+  const home = homeOf({
+    ...{ 's-1-2': 3, 's-1-3': 1, 's-2-1': 2, '2026-05-08_1': 9, '2026-05-08_2': 0 },
+    ...{ 'log.1716900000000': 5, 'log.1716900004000': 4_005, 'id.a-446655440000': 1 },
+  })
+  expect(home.runs()).toEqual([
+    ...['2026-05-08_1 2026-05-08_2', 'log.1716900000000 log.1716900004000', 's-1-2 s-1-3'],
+  ])
+})
+
 test('other keys stand in the order of writing, up to ten minutes apart', () => {
   const home = homeOf({
     ...{ 'log.c': 0, 'log.a': 10 * MINUTE, 'log.b': 20 * MINUTE + 1 },

@@ -1,7 +1,7 @@
 /** What a snippet shows, and that it is never long and never cut within a character. */
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { SNIPPET_CHARS, snippetOf } from '../../../src/store/search/snippet.ts'
+import { beginningOf, SNIPPET_CHARS, snippetOf } from '../../../src/store/search/snippet.ts'
 import { tokensOf } from '../../../src/store/search/tokens.ts'
 import { anyText } from '../engine-words.ts'
 
@@ -44,7 +44,16 @@ test.each(['ﾌﾟ', '㌔', 'Ａ\u0301', 'ﬃ'])(
 )
 
 test('a character that is longer than a snippet is left out whole', () => {
-  expect(snippet('z', `z${'\u0301'.repeat(400)}`)).toBe('')
+  expect(snippet('\u1112', '\u1112'.repeat(400))).toBe('')
+})
+
+test('of very many marks on a letter some are left', () => {
+  expect(snippet('z', `z${'\u0301\u0316'.repeat(400)}`)).toMatch(/^(?:ź|z)\p{M}{28,30}$/u)
+})
+
+test('the beginning of a text is what a snippet without terms shows', () => {
+  const text = `${'Tiếng Việt được '.repeat(20)}and more`
+  expect(beginningOf(text.normalize('NFD'))).toBe(snippetOf({ text, metadata: '{}' }, []))
 })
 
 const clusters = fc.constantFrom('👩‍👩‍👧‍👦', '🇺🇦', 'e\u0323\u0301', '\r\n', '한', 'ที่', '𝒳')
