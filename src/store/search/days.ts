@@ -5,7 +5,6 @@
  */
 import { spellingOf } from './spelling.ts'
 import { tokensOf } from './tokens.ts'
-import type { Turn } from './vocabulary.ts'
 
 const LANGUAGES =
   'af ar az be bg bs ca cs cy da de el en es et eu fa fi fr ga gl he hi hr hu hy id is it ka kk ky lt lv mk ms nb nl pl pt ro ru sk sl sq sr sv sw tr uk uz'
@@ -60,7 +59,7 @@ function learn(language: string): void {
 }
 
 /** Before it is needed, since it takes some time. */
-export async function learnMonths(turn: Turn): Promise<void> {
+export async function learnMonths(turn: () => Promise<void>): Promise<void> {
   for (let next = unlearnt.shift(); next !== undefined; next = unlearnt.shift()) {
     learn(next)
     await turn()
