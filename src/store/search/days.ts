@@ -3,6 +3,7 @@
  * that stand for them in the index. Months have their names in the languages of `Intl` that write
  * words apart.
  */
+import { isAscii } from './fold.ts'
 import { spellingOf } from './spelling.ts'
 import { tokensOf } from './tokens.ts'
 
@@ -31,8 +32,9 @@ const NUMBER = /^(\d{1,2})(?:st|nd|rd|th|er|t\d\d)?$/
 const YEAR = /^[12]\d{3}$/
 const WHOLE = /^([12]\d{3}(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01]))(?:t\d*z?)?$/
 
-/** Longer terms say nothing here. */
+/** Longer terms say nothing here: `20230508t135600000z` is the longest number. */
 const LONGEST = 32
+const LONGEST_NUMBER = 19
 
 const isDay = (value: number): boolean => value >= 1 && value <= 31
 const isMonth = (value: number): boolean => value >= 1 && value <= 12
@@ -42,7 +44,14 @@ const isYear = (value: number): boolean => value >= 1_000 && value < 3_000
 const names = new Map([...SHORT.map((name, at) => [name, at + 1] as const), ['sept', 9] as const])
 /** As they are called without a day: in many languages another form, and in some a first name. */
 const alone = new Set<string>()
+/** By the first three bytes of a name, whether some month begins so. */
+const beginnings = new Set<number>()
 const unlearnt = LANGUAGES.split(' ')
+
+const beginningOf = (name: string): number =>
+  [0, 1, 2].reduce((sum, at) => 256 * sum + (name.charCodeAt(at) || 0), 0)
+
+for (const name of names.keys()) beginnings.add(beginningOf(name))
 
 function learn(language: string): void {
   for (const day of ['numeric', undefined] as const) {
@@ -52,8 +61,10 @@ function learn(language: string): void {
       const parts = format.formatToParts(Date.UTC(2_000, month - 1))
       const [name = '', other] = tokensOf(parts.find(({ type }) => type === 'month')?.value ?? '')
       if (other !== undefined || /^\d/.test(name)) continue
-      names.set(spellingOf(name), month)
-      if (day === undefined) alone.add(spellingOf(name))
+      const plain = spellingOf(name)
+      names.set(plain, month)
+      if (isAscii(plain)) beginnings.add(beginningOf(plain))
+      if (day === undefined) alone.add(plain)
     }
   }
 }
@@ -66,9 +77,18 @@ export async function learnMonths(turn: () => Promise<void>): Promise<void> {
   }
 }
 
-function monthOf(name: string): number | undefined {
-  for (const language of unlearnt.splice(0)) learn(language)
-  return names.get(name)
+function learnAll(): void {
+  for (let next = unlearnt.shift(); next !== undefined; next = unlearnt.shift()) learn(next)
+}
+
+const isDigit = (byte: number): boolean => byte >= 0x30 && byte <= 0x39
+
+/** Whether a term with these first three bytes, and so many in all, may say something: most do not. */
+export function mayBeInDay(first: number, second: number, third: number, bytes: number): boolean {
+  learnAll()
+  if (isDigit(first)) return !isDigit(third) || bytes === 4 || bytes >= 8
+  if (first >= 0x80 || second >= 0x80 || third >= 0x80) return true
+  return beginnings.has((first * 256 + second) * 256 + third)
 }
 
 function numberIn(term: string): number {
@@ -81,8 +101,9 @@ function numberIn(term: string): number {
 export function calendarValue(term: string): number {
   if (term.length > LONGEST) return NOTHING
   const plain = spellingOf(term)
-  if (plain < ':') return numberIn(plain)
-  const month = monthOf(plain)
+  if (plain < ':') return plain.length > LONGEST_NUMBER ? NOTHING : numberIn(plain)
+  learnAll()
+  const month = names.get(plain)
   return month === undefined ? (SIGNS[plain] ?? NOTHING) : MONTH + month
 }
 
@@ -182,15 +203,20 @@ const WRITTEN = 0.2
 
 const writtenAs = (form: string): string => `w${form}`
 
-/** The terms that a memory has for the days that it says, and for that of its writing. */
-export function termsOfDays(days: readonly Day[], written: number): readonly string[] {
-  const said = days.filter(({ year, day }) => year !== undefined || day !== undefined)
-  const forms = said.flatMap((day) => formsOf(day))
+function formsOfWriting(written: number): readonly string[] {
   const of = new Date(written)
   const [year, month, day] = [of.getUTCFullYear(), of.getUTCMonth() + 1, of.getUTCDate()]
   const [date, , inMonth] = formsOf({ year, month, day })
-  for (const form of [date, inMonth]) if (form) forms.push(writtenAs(form))
-  return [...new Set(forms)].filter((form) => form !== undefined)
+  return [date, inMonth].flatMap((form) => (form ? writtenAs(form) : []))
+}
+
+/** The terms that a memory has for the days that it says, and for that of its writing. */
+export function termsOfDays(days: readonly Day[], written: number): readonly string[] {
+  const terms = formsOfWriting(written)
+  if (days.length === 0) return terms
+  const said = days.filter(({ year, day }) => year !== undefined || day !== undefined)
+  const forms = said.flatMap((day) => formsOf(day)).filter((form) => form !== undefined)
+  return [...new Set([...forms, ...terms])]
 }
 
 /**

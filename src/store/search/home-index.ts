@@ -4,7 +4,7 @@
  * merged when a memory changes.
  */
 import { isPinned } from '../change.ts'
-import { calendarValue, daysIn, termsOfDays } from './days.ts'
+import { calendarValue, daysIn, mayBeInDay, termsOfDays } from './days.ts'
 import { GAP, grown, Lexicon, NO_TERM } from './lexicon.ts'
 import { Sequences } from './sequences.ts'
 import { indexable } from './tokens.ts'
@@ -181,7 +181,10 @@ export class HomeIndex {
     if (lexicon.size > this.#calendar.length) this.#calendar = grown(this.#calendar, lexicon.size)
     const calendar = this.#calendar
     for (; this.#learnt < lexicon.size; this.#learnt++) {
-      calendar[this.#learnt] = calendarValue(lexicon.nameOf(this.#learnt))
+      const term = this.#learnt
+      const byteAt = (at: number) => lexicon.byteOf(term, at)
+      if (!mayBeInDay(byteAt(0), byteAt(1), byteAt(2), lexicon.lengthOf(term))) continue
+      calendar[term] = calendarValue(lexicon.nameOf(term))
     }
     const terms = lexicon.tokensOf([termsOfDays(daysIn(said, calendar), written).join(' ')])
     const tokens = new Int32Array(said.length + terms.length)

@@ -90,6 +90,11 @@ export class Lexicon {
     return (this.#starts[term + 1] ?? 0) - (this.#starts[term] ?? 0)
   }
 
+  /** A byte of the name, 0 behind its end. */
+  byteOf(term: number, at: number): number {
+    return at < this.lengthOf(term) ? (this.#names[(this.#starts[term] ?? 0) + at] ?? 0) : 0
+  }
+
   nameOf(term: number): string {
     return this.#names.toString('utf8', this.#starts[term], this.#starts[term + 1])
   }

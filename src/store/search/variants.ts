@@ -227,7 +227,11 @@ export async function compoundsOf(
       endings.set(lastUnits(suffix), [...alike, { suffix, compounds }])
     }
   }
+  /** Most terms end otherwise, which an array tells sooner than a map. */
+  const last = new Uint8Array(65_536)
+  for (const units of endings.keys()) last[units % 65_536] = 1
   const test = (term: string): boolean => {
+    if (last[term.charCodeAt(term.length - 1)] !== 1) return false
     for (const { suffix, compounds } of endings.get(lastUnits(term)) ?? NO_ENDINGS) {
       const isCompound = term.length - suffix.length >= MOST_ENDING && term.endsWith(suffix)
       if (isCompound && compounds.length < MOST_ALIKE) compounds.push(term)

@@ -82,8 +82,9 @@ type Spellings = Map<string, number | readonly number[]>
 /** The term for a word with this number. */
 function noted(word: string, number: number, spellings: Spellings): string {
   const term = spellingOf(word)
-  const known = term === word ? [] : [spellings.get(term) ?? []].flat()
-  if (term !== word && known.length < MOST_SPELLINGS)
+  if (term === word) return term
+  const known = [spellings.get(term) ?? []].flat()
+  if (known.length < MOST_SPELLINGS)
     spellings.set(term, known.length === 0 ? number : [...known, number])
   return term
 }
@@ -123,14 +124,15 @@ export class Terms {
   ): Promise<readonly string[]> {
     const found: string[] = []
     const start = placeOf(this.sorted, beginning)
+    const begins = (term: string): boolean => beginning === '' || term.startsWith(beginning)
     for (let at = start; at < this.sorted.length && found.length < most; at++) {
       const term = this.sorted[at] ?? ''
-      if (!term.startsWith(beginning) || allowance.looks < cost) break
+      if (!begins(term) || allowance.looks < cost) break
       allowance.looks -= cost
       if (test(term)) found.push(term)
       if ((at - start + 1) % Math.ceil(TERMS_PER_TURN / cost) === 0) await turn()
     }
-    for (const term of this.added) if (term.startsWith(beginning) && test(term)) found.push(term)
+    for (const term of this.added) if (begins(term) && test(term)) found.push(term)
     return [...new Set(found)].toSorted().slice(0, most)
   }
 
