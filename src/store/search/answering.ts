@@ -101,7 +101,11 @@ async function pageOf(index: HomeIndex, query: SearchQuery, turn: Turn) {
   const { q, order, meant, prefix, pinned = false, all = false, around = 0, after, limit } = query
   const isWithin = (doc: Doc) => doc.key.startsWith(prefix)
   const isWanted = (doc: Doc) => isWithin(doc) && (doc.pinned || !pinned)
-  const keysOf = (beside: readonly Doc[]) => beside.filter(isWithin).map(({ key }) => key)
+  const keysOf = (docs: readonly Doc[]) => docs.filter(isWithin).map(({ key }) => key)
+  const besideOf = (doc: Doc) => {
+    const { before, after } = index.sequences.beside(doc, around)
+    return { before: keysOf(before), after: keysOf(after) }
+  }
   const similar = meant ? await similarTo(index, meant, isWanted, turn) : NO_VECTOR
   if (similar.outcome !== 'compared') return similar
   const words = q === '' ? NO_WORDS : await rank(index, { q, all, isWanted }, turn)
@@ -116,8 +120,7 @@ async function pageOf(index: HomeIndex, query: SearchQuery, turn: Turn) {
     missing: words.missing,
     near: query.suggest && docs.length === 0 ? await nearWords(index, q, turn) : undefined,
     placed: page.map((doc): Placed => {
-      const { before, after } = index.sequences.beside(doc, around)
-      const beside = around > 0 ? { before: keysOf(before), after: keysOf(after) } : undefined
+      const beside = around > 0 ? besideOf(doc) : undefined
       const similarity = similar.similarities.get(doc.id)
       return { key: doc.key, terms: words.termsIn(doc.id), similarity, beside }
     }),

@@ -4,6 +4,8 @@
  * were first written, since a batch that was written in one moment has no order. A group is what the
  * keys have in common, up to the number or the last dot.
  */
+import { firstNot } from './halving.ts'
+
 /** `7` in `chat.7`, `chat.turn-7` and `chat.s-2-7`; no time in milliseconds, and no identifier. */
 const NUMBERED = /^((?:.*\.)?[^.\d]*)(\d{1,9})$|^(.*[-_])(\d{1,4})$/
 const DATED = /\d{4}-\d\d-\d\d$/
@@ -51,16 +53,17 @@ export class Sequences<Doc extends Placed> {
 
   /** An earlier version is removed before. */
   put(doc: Doc): void {
-    const { group, index, at } = this.#find(doc)
+    const { name, group, index, at } = this.#find(doc)
+    this.#groups.set(name, group)
     group.docs.splice(index, 0, doc)
     group.ats.splice(index, 0, at)
   }
 
   remove(doc: Doc): void {
-    const { group, index } = this.#find(doc)
+    const { name, group, index } = this.#find(doc)
     group.docs.splice(index, 1)
     group.ats.splice(index, 1)
-    if (group.docs.length === 0) this.#groups.delete(placeOf(doc).group)
+    if (group.docs.length === 0) this.#groups.delete(name)
   }
 
   /** So many memories right before this one and right after it, in order. */
@@ -89,17 +92,13 @@ export class Sequences<Doc extends Placed> {
 
   #find(doc: Doc) {
     const { group: name, at, kind } = placeOf(doc)
-    const group = this.#groups.get(name) ?? { kind, docs: [], ats: [] }
-    this.#groups.set(name, group)
-    let [from, to] = [0, group.docs.length]
-    while (from < to) {
-      const middle = (from + to) >> 1
-      const other = group.ats[middle] ?? 0
-      const isBefore = other < at || (other === at && (group.docs[middle]?.key ?? '') < doc.key)
-      if (isBefore) from = middle + 1
-      else to = middle
-    }
-    return { group, index: from, at }
+    const group: Group<Doc> = this.#groups.get(name) ?? { kind, docs: [], ats: [] }
+    const { docs, ats } = group
+    const index = firstNot(docs.length, (place) => {
+      const other = ats[place] ?? 0
+      return other < at || (other === at && (docs[place]?.key ?? '') < doc.key)
+    })
+    return { name, group, index, at }
   }
 }
 

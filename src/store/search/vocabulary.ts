@@ -1,5 +1,6 @@
 /** The terms of an index in sorted order, in one spelling each. */
 import { isDayTerm } from './days.ts'
+import { firstNot } from './halving.ts'
 import type { Lexicon } from './lexicon.ts'
 import { spellingOf } from './spelling.ts'
 
@@ -49,15 +50,8 @@ async function sorted(terms: readonly string[], turn: Turn): Promise<readonly st
 }
 
 /** The index of the first term that is not before this one. */
-function placeOf(terms: readonly string[], term: string): number {
-  let [from, to] = [0, terms.length]
-  while (from < to) {
-    const middle = (from + to) >> 1
-    if ((terms[middle] ?? '') < term) from = middle + 1
-    else to = middle
-  }
-  return from
-}
+const placeOf = (terms: readonly string[], term: string): number =>
+  firstNot(terms.length, (place) => (terms[place] ?? '') < term)
 
 /** The limit for one query: a home full of different words gets fewer variants. */
 export interface Allowance {
