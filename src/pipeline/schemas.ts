@@ -58,6 +58,14 @@ export function integer({ minimum }: { readonly minimum: number }) {
   return z.int({ error: (issue) => faultOf(issue, tooSmall), abort: true }).min(minimum, tooSmall)
 }
 
+export const boundedInteger = ({
+  minimum,
+  maximum,
+}: {
+  readonly minimum: number
+  readonly maximum: number
+}) => integer({ minimum }).max(maximum, `must be at most ${maximum}`)
+
 /** An integer in a query, written in digits. */
 export const queryInteger = ({
   minimum,

@@ -4,7 +4,7 @@ import { fields } from '../../fields.ts'
 import { answer, type Call } from '../../http/call.ts'
 import { endpoint } from '../../pipeline/endpoint.ts'
 import { clientOf } from '../../pipeline/failures.ts'
-import { dateTime, integer, queryInteger } from '../../pipeline/schemas.ts'
+import { boundedInteger, dateTime, queryInteger } from '../../pipeline/schemas.ts'
 import type { Identity } from '../../store/port/identity.ts'
 import { hashExample, linkSchema } from '../events.ts'
 import { forAgents, noQuery } from '../guards.ts'
@@ -233,10 +233,7 @@ export const readContextAbout = endpoint({
       .strictObject({
         about: ABOUT,
         around,
-        bytes: integer({ minimum: minBytes })
-          .max(maxBytes, `must be at most ${maxBytes}`)
-          .optional()
-          .meta(bytesMeta),
+        bytes: boundedInteger({ minimum: minBytes, maximum: maxBytes }).optional().meta(bytesMeta),
       })
       .meta({ id: 'ContextRequest' }),
     maxBytes: bodyBounds.maxBytes,

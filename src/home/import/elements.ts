@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { problem } from '../../errors.ts'
 import { fields } from '../../fields.ts'
 import { parseStrictJson } from '../../http/json.ts'
-import { integer } from '../../pipeline/schemas.ts'
+import { boundedInteger, integer } from '../../pipeline/schemas.ts'
 import { validateBody } from '../../pipeline/validate.ts'
 import { type Author, DOORS } from '../../store/port/identity.ts'
 import { OPERATIONS } from '../../store/port/memories.ts'
@@ -21,7 +21,7 @@ const MOST_VERSIONS = 1_000_000_000_000
 /** The file's clock may be ahead by this much. */
 const MOST_AHEAD_MS = 86_400_000
 
-const version = integer({ minimum: 1 }).max(MOST_VERSIONS, `must be at most ${MOST_VERSIONS}`)
+const version = boundedInteger({ minimum: 1, maximum: MOST_VERSIONS })
 
 /** Any RFC 3339 time since 1970. */
 const instant = z.string('must be a string').transform((sent, context) => {

@@ -6,7 +6,7 @@ import { showState } from '../../pipeline/budgets.ts'
 import { endpoint } from '../../pipeline/endpoint.ts'
 import { clientOf } from '../../pipeline/failures.ts'
 import { spenderOf } from '../../pipeline/guards/budget.ts'
-import { dateTime, integer, queryInteger } from '../../pipeline/schemas.ts'
+import { boundedInteger, dateTime, queryInteger } from '../../pipeline/schemas.ts'
 import type { Identity } from '../../store/port/identity.ts'
 import type { Neighbour, SearchCursor, SearchHit, SearchQuery } from '../../store/port/search.ts'
 import { iso } from '../../time.ts'
@@ -55,8 +55,7 @@ export const aroundParameter = queryInteger(fields.around)
   .optional()
   .meta({ default: 0, description: AROUND })
 
-export const around = integer(fields.around)
-  .max(fields.around.maximum, `must be at most ${fields.around.maximum}`)
+export const around = boundedInteger(fields.around)
   .optional()
   .meta({ default: 0, description: AROUND })
 
@@ -115,7 +114,7 @@ const neighbours = z
 export const surroundings = {
   before: neighbours.meta({
     description:
-      'With `around`: the memories right before it, in order. Memories belong together if their keys are the same up to the number at the end, and stand in the order of these numbers; or up to the last dot, in the order in which they were created.',
+      'With `around`: the memories right before it, in order. Memories are neighbours if their keys differ only in the number at the end, and then follow its order; or if their keys are the same up to the last dot, and then follow the order in which they were created.',
   }),
   after: neighbours.meta({ description: 'With `around`: those right after it.' }),
 }

@@ -11,15 +11,15 @@ import {
   question,
   searchInTurn,
 } from '../../home/memories/search.ts'
-import { integer } from '../../pipeline/schemas.ts'
+import { boundedInteger } from '../../pipeline/schemas.ts'
 import type { SearchHit } from '../../store/port/search.ts'
 import { iso } from '../../time.ts'
-import { besideText, headline, linesOf, missingText, reading, type Tool } from './tool.ts'
+import { besideLines, headline, linesOf, missingText, reading, type Tool } from './tool.ts'
 
 /** Bytes of a list as JSON. The metadata of one memory can take 24 KiB with escapes. */
 const PAGE_BYTES = 32_768
 
-const atMost = (most: number) => integer({ minimum: 1 }).max(most, `must be at most ${most}`)
+const atMost = (maximum: number) => boundedInteger({ minimum: 1, maximum })
 
 const prefix = keyPrefix.default('').meta({ description: 'Only keys that start with this prefix.' })
 
@@ -97,14 +97,11 @@ const hitOf = ({ key, version, updatedAt, matched, text, snippet, ...beside }: S
 const NOTHING_FOUND = 'Nothing matches. Try other words, or call list_memories.'
 
 const hitText = (hit: SearchHit): string => {
-  const { matched, text, snippet = '', before = [], after = [] } = hit
+  const { matched, text, snippet = '' } = hit
   const why = matched.length > 0 ? `, matched ${matched.join(', ')}` : ''
   const part = text === undefined ? ', in part' : ''
-  const beside = [
-    ...before.map((each) => `Before it, ${besideText(each)}\n`),
-    ...after.map((each) => `After it, ${besideText(each)}\n`),
-  ]
-  return `${headline(hit)}${why}${part}:\n${text ?? snippet}\n${beside.join('')}`
+  const lines = [`${headline(hit)}${why}${part}:`, text ?? snippet, ...besideLines(hit), '']
+  return lines.join('\n')
 }
 
 export const searchMemories: Tool<typeof searchInput> = {

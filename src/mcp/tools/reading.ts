@@ -8,8 +8,8 @@ import { findAt } from '../../home/memories/memory.ts'
 import { around, task } from '../../home/memories/search.ts'
 import { findVersions, versionView } from '../../home/memories/versions.ts'
 import { memoryKey } from '../../home/schemas.ts'
-import { integer } from '../../pipeline/schemas.ts'
-import { besideText, headline, linesOf, missingText, reading, type Tool } from './tool.ts'
+import { boundedInteger, integer } from '../../pipeline/schemas.ts'
+import { besideLines, headline, linesOf, missingText, reading, type Tool } from './tool.ts'
 
 const { minBytes, maxBytes } = fields.context
 
@@ -38,8 +38,7 @@ const contextInput = z.strictObject({
       'What you are about to do, in your own words or the user’s: memories about it are included.',
   }),
   around,
-  bytes: integer({ minimum: minBytes })
-    .max(maxBytes, `must be at most ${maxBytes}`)
+  bytes: boundedInteger({ minimum: minBytes, maximum: maxBytes })
     .default(DEFAULT_BYTES)
     .meta({ description: 'The maximum size of the answer, in UTF-8 bytes.' }),
 })
@@ -54,16 +53,11 @@ const leftOutLine = ({ leftOut: { pinned, memories } }: Context): string =>
 type FoundMemory = Context['found'][number]
 
 function foundText({ key, version, bytes, text, snippet, ...beside }: FoundMemory): string {
-  const { before = [], after = [] } = beside
   const head =
     text === undefined
       ? `${key}, version ${version}, found, ${bytes} bytes of which these are some:\n${snippet ?? ''}`
       : `${key}, version ${version}, found:\n${text}`
-  return [
-    head,
-    ...before.map((each) => `Before it, ${besideText(each)}`),
-    ...after.map((each) => `After it, ${besideText(each)}`),
-  ].join('\n')
+  return [head, ...besideLines(beside)].join('\n')
 }
 
 const contextText = (context: Context): string =>
@@ -123,7 +117,7 @@ const historyInput = z.strictObject({
   before: integer({ minimum: 1 })
     .optional()
     .meta({ description: 'The value of next in the previous answer.' }),
-  limit: integer({ minimum: 1 }).max(MOST_VERSIONS, `must be at most ${MOST_VERSIONS}`).default(20),
+  limit: boundedInteger({ minimum: 1, maximum: MOST_VERSIONS }).default(20),
 })
 
 type Version = ReturnType<typeof versionView>

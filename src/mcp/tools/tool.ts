@@ -48,19 +48,28 @@ export const headline = ({
 }: Pick<Memory, 'key' | 'version' | 'updatedAt'>): string =>
   `${key}, version ${version}, ${iso(updatedAt)}`
 
-/** What stands beside a result: a text or its beginning. */
-export const besideText = ({
-  key,
-  version,
-  text,
-  snippet = '',
-}: {
+/** A text, or its beginning. */
+interface Beside {
   readonly key: string
   readonly version: number
   readonly text?: string | undefined
   readonly snippet?: string | undefined
-}): string =>
+}
+
+const besideText = ({ key, version, text, snippet = '' }: Beside): string =>
   `${key}, version ${version}${text === undefined ? ', its beginning' : ''}: ${text ?? snippet}`
+
+/** A line for each memory that stands beside a result. */
+export const besideLines = ({
+  before = [],
+  after = [],
+}: {
+  readonly before?: readonly Beside[] | undefined
+  readonly after?: readonly Beside[] | undefined
+}): readonly string[] => [
+  ...before.map((each) => `Before it, ${besideText(each)}`),
+  ...after.map((each) => `After it, ${besideText(each)}`),
+]
 
 /** Undefined if none is missing. */
 export const missingText = (missing: readonly string[] = []): string | undefined =>
