@@ -59,7 +59,7 @@ export interface SearchOptions extends CallOptions {
   readonly prefix?: string
   /** `all`: every word must be there, whole or as a part of another. Default: `any`. */
   readonly match?: 'any' | 'all'
-  /** By meaning too, or by meaning alone where the question is empty; */
+  /** By meaning too, or by meaning alone where the question is empty. */
   readonly meaning?: Meaning
   /** 0 to 2: so many memories right before and after each come with it, none unless told. */
   readonly around?: number
@@ -76,8 +76,15 @@ export interface Hits extends AsyncIterable<MemoryHit> {
   readonly missing: readonly string[]
 }
 
-/** Longer ones are sent in a body, because URLs are short. */
+/** Longer words are sent in a body, because URLs are short. */
 const LONGEST_IN_URL = 500
+
+type Sent = Pick<Ask<never>, 'method' | 'reads' | 'body' | 'query'>
+
+const inBody = (body: object): Sent => ({ method: 'POST', reads: true, body })
+
+const sentFor = (words: string | undefined, asked: NonNullable<Sent['query']>): Sent =>
+  words !== undefined && words.length > LONGEST_IN_URL ? inBody(asked) : { query: asked }
 
 /** What is asked for, as your model sees it. */
 export interface Meaning {
@@ -177,9 +184,7 @@ export class Home extends Batches {
    * ```
    */
   context({ about, around, bytes, ...options }: ContextOptions = {}): Promise<Context> {
-    const asked = { about, around, bytes }
-    const isLong = about !== undefined && about.length > LONGEST_IN_URL
-    const sent = isLong ? ({ method: 'POST', reads: true, body: asked } as const) : { query: asked }
+    const sent = sentFor(about, { about, around, bytes })
     return this.transport.ask({ path: '/me/context', ...sent, ...options })
   }
 
@@ -266,10 +271,7 @@ export class Home extends Batches {
     const hits = pages(
       async (after: string | undefined, most) => {
         const sought = { ...words, match, around, prefix, after, limit: most }
-        const sent: Pick<Ask<never>, 'method' | 'reads' | 'body' | 'query'> = meant ||
-        question.length > LONGEST_IN_URL
-          ? { method: 'POST', reads: true, body: { ...sought, ...meant } }
-          : { query: sought }
+        const sent = meant ? inBody({ ...sought, ...meant }) : sentFor(question, sought)
         const page = await this.transport.ask<Found>({ path, ...sent, ...options })
         missing = page.missing ?? missing
         return pageOf(page)
