@@ -16,7 +16,7 @@ const SHORT = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'o
 /** Without a day or a year these are words, unless they have a capital within a sentence. */
 const AS_A_WORD: Readonly<Record<number, RegExp>> = { 3: /\bmarch\b|^March\b/, 5: /\bmay\b|^May\b/ }
 
-/** What a term says in a day: a number up to 31, a year, a whole day (20230508), or one of these. */
+/** A term’s part in a date: a number up to 31, a year, a whole date (20230508), or one of these. */
 const NOTHING = 0
 /** May is `MONTH + 5`. */
 const MONTH = 100
@@ -32,7 +32,7 @@ const NUMBER = /^(\d{1,2})(?:st|nd|rd|th|er|t\d\d)?$/
 const YEAR = /^[12]\d{3}$/
 const WHOLE = /^([12]\d{3}(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01]))(?:t\d*z?)?$/
 
-/** Longer terms say nothing here: `20230508t135600000z` is the longest number. */
+/** Longer terms are no part of a date: `20230508t135600000z` is the longest number. */
 const LONGEST = 32
 const LONGEST_NUMBER = 19
 
@@ -83,7 +83,7 @@ function learnAll(): void {
 
 const isDigit = (byte: number): boolean => byte >= 0x30 && byte <= 0x39
 
-/** Whether a term with these first three bytes, and so many in all, may say something: most do not. */
+/** By its first three bytes and its length in bytes, whether a term may be part of a date: few may. */
 export function mayBeInDay(first: number, second: number, third: number, bytes: number): boolean {
   learnAll()
   if (isDigit(first)) return !isDigit(third) || bytes === 4 || bytes >= 8
@@ -98,6 +98,7 @@ function numberIn(term: string): number {
   return whole === undefined && !YEAR.test(term) ? NOTHING : Number(whole ?? term)
 }
 
+/** The term’s part in a date. */
 export function calendarValue(term: string): number {
   if (term.length > LONGEST) return NOTHING
   const plain = spellingOf(term)
@@ -119,7 +120,7 @@ export interface Day {
   readonly at: number
 }
 
-/** Days in a row of terms. `calendar`: what each of them says. */
+/** The days that a sequence of terms names. `calendar`: the part of each term in a date. */
 export function daysIn(terms: Int32Array, calendar: Int32Array): readonly Day[] {
   const days: Day[] = []
   const valueAt = (at: number): number => calendar[terms[at] ?? 0] ?? NOTHING

@@ -111,7 +111,7 @@ export class HomeIndex {
   readonly #vocabulary = new Vocabulary(this.#lexicon)
   readonly vectors = new Vectors()
   readonly sequences = new Sequences<Doc>()
-  /** What each term says in a day, up to the last that was learnt. */
+  /** The part of each term in a date, up to the last that was learnt. */
   #calendar = new Int32Array(256)
   #learnt = 1
   #lastId = 0

@@ -129,7 +129,7 @@ const NOTICE_MS = 15_000
  */
 async function isUsed(read: Ask, { pause }: Timers): Promise<boolean> {
   const isConnected = async () => {
-    // Whoever may not see sessions waits.
+    // A role that may not see other sessions waits.
     const [others] = await read(findOthers).catch(() => [{ connected: true }])
     return others?.connected ?? true
   }
