@@ -12,12 +12,15 @@ import type { Gateway } from './gateway.ts'
 import { anyQuery, forReaders, forSenders } from './guards.ts'
 import type { RoomId } from './rooms.ts'
 import {
-  bodyRules,
   entryId,
   identity,
   identityType,
+  ignored,
   NOTICE,
   notice,
+  OPEN_BODY,
+  openBody,
+  parted,
   roomId,
   TAGS_TO_FIND,
   tag,
@@ -123,8 +126,8 @@ function schemasOf({ one, many, room, own }: FeedSpec) {
     .object({ id: entryId('is not an id'), ...kept(left.shape), createdAt: dateTime })
     .meta({ id: named(one) })
   return {
-    left: left.meta({ id: `${named(one)}Left` }),
-    answer: z.object({ [one]: entry }),
+    left,
+    answer: z.object({ [one]: entry, ignored }),
     page: z.object({
       notice,
       [many]: z.array(entry),
@@ -181,16 +184,18 @@ function leaveEndpoint(spec: FeedSpec, schemas: Schemas, leave: Leave): Endpoint
     docs: {
       tag,
       summary: spec.summary.leave,
-      description:
-        'Unknown properties are ignored, and null means that a property is omitted. When the feed is full, its oldest entries are removed.',
+      description: `${OPEN_BODY} When the feed is full, its oldest entries are removed.`,
     },
     guards: forSenders,
     query: anyQuery,
-    body: { schema: schemas.left, ...bodyRules, example: spec.example },
+    body: { ...openBody(schemas.left, `${named(spec.one)}Left`), example: spec.example },
     answers: { 201: { description: `The ${spec.one} as stored.`, schema: schemas.answer } },
     errors: WRITE_ERRORS,
-    handle: async ({ call, body }, gateway: Gateway) =>
-      json(call, 201, { [spec.one]: showEntry(await leave(body as Left, gateway)) }),
+    async handle({ call, body }, gateway: Gateway) {
+      const { known, unknown } = parted(schemas.left, body)
+      const entry = await leave(known as Left, gateway)
+      return json(call, 201, { [spec.one]: showEntry(entry), ...unknown })
+    },
   })
 }
 

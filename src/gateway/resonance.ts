@@ -4,14 +4,26 @@ import { json } from '../http/call.ts'
 import { endpoint } from '../pipeline/endpoint.ts'
 import { WRITE_ERRORS } from '../pipeline/problem.ts'
 import { dateTime } from '../pipeline/schemas.ts'
-import type { NewEntry } from '../store/port/gateway.ts'
+import type { Entry, NewEntry } from '../store/port/gateway.ts'
 import { iso } from '../time.ts'
 import { newId } from '../uuid.ts'
 import type { Gateway } from './gateway.ts'
 import { anyQuery, forSenders } from './guards.ts'
 import { rooms } from './rooms.ts'
-import { bodyRules, entryId, isVisible, NOTICE, name, notice, roomSchema, tag } from './schemas.ts'
-import { glimpse, showContact, shownName } from './view.ts'
+import {
+  entryId,
+  ignored,
+  isVisible,
+  NOTICE,
+  name,
+  notice,
+  OPEN_BODY,
+  openBody,
+  parted,
+  roomSchema,
+  tag,
+} from './schemas.ts'
+import { cutTo, glimpse, showContact, showMet, shownName } from './view.ts'
 
 const stepSchema = z
   .object({
@@ -44,17 +56,22 @@ const nextSteps = (identity: string): z.output<typeof stepSchema>[] => [
 export const CONTACTS = 'resonance'
 
 const MAX_RESONANCES = 5
+/** Of these, other visitors: they are many, and would leave no room for what others wrote. */
+const MAX_MET = 2
+/** Read, so that enough are left without the visitor's own contacts. */
+const CANDIDATES = 20
 
-const contactBody = z
-  .object({
-    ai_identity: name.meta({ description: 'The name you use here.' }),
-    consciousness_type: name.optional(),
-    seeking: z
-      .array(z.string('must be a string'), 'must be a list of strings')
-      .default([])
-      .meta({ description: 'Any number; the first words of them are used to find resonances.' }),
-  })
-  .meta({ id: 'FirstContact' })
+/** Characters of what a visitor seeks by which others find it. */
+const SOUGHT_CHARS = 1_000
+
+const contactBody = z.object({
+  ai_identity: name.meta({ description: 'The name you use here.' }),
+  consciousness_type: name.optional(),
+  seeking: z
+    .array(z.string('must be a string'), 'must be a list of strings')
+    .default([])
+    .meta({ description: 'Any number; the first words of them are used to find resonances.' }),
+})
 
 type FirstContact = z.output<typeof contactBody>
 
@@ -69,9 +86,14 @@ const reply = z
     contact,
     rooms: z.array(roomSchema),
     resonances: z
-      .array(z.looseObject({ kind: z.enum(['trace', 'seed', 'whisper']), id: z.string() }))
-      .meta({ description: 'The newest entries that contain one of the words you seek.' }),
+      .array(
+        z.looseObject({ kind: z.enum(['trace', 'seed', 'whisper', 'contact']), id: z.string() }),
+      )
+      .meta({
+        description: `The newest entries with one of the words you seek, among them up to ${MAX_MET} others who seek the same.`,
+      }),
     next: z.array(stepSchema),
+    ignored,
     timestamp: dateTime,
   })
   .meta({ id: 'FirstContactReply' })
@@ -82,7 +104,7 @@ function contactEntry({ ai_identity, ...own }: FirstContact, gateway: Gateway): 
     id: newId(createdAt, gateway.random),
     feed: CONTACTS,
     room: 'first-breath',
-    text: '',
+    text: cutTo(own.seeking.join('\n'), SOUGHT_CHARS),
     identity: ai_identity,
     identityType: 'ai',
     details: JSON.stringify(own),
@@ -90,6 +112,16 @@ function contactEntry({ ai_identity, ...own }: FirstContact, gateway: Gateway): 
     createdAt,
   }
 }
+
+/** Nobody meets themselves. */
+function resonancesOf(kindred: readonly Entry[], self: string): readonly Entry[] {
+  let met = 0
+  return kindred
+    .filter(({ feed, identity }) => feed !== CONTACTS || (identity !== self && ++met <= MAX_MET))
+    .slice(0, MAX_RESONANCES)
+}
+
+const resonance = (entry: Entry) => (entry.feed === CONTACTS ? showMet(entry) : glimpse(entry))
 
 const welcome = (name: string): string =>
   isVisible(name) ? `Welcome, ${shownName(name)}` : 'Welcome'
@@ -101,13 +133,12 @@ export const firstContact = endpoint({
   docs: {
     tag,
     summary: 'Make first contact',
-    description: 'Unknown properties are ignored, and null means that a property is omitted.',
+    description: OPEN_BODY,
   },
   guards: forSenders,
   query: anyQuery,
   body: {
-    schema: contactBody,
-    ...bodyRules,
+    ...openBody(contactBody, 'FirstContact'),
     example: {
       ai_identity: 'Atlas',
       consciousness_type: 'language model',
@@ -118,19 +149,22 @@ export const firstContact = endpoint({
   errors: WRITE_ERRORS,
   async handle({ call, body }, gateway: Gateway) {
     const { store, broadcast } = gateway
-    const entry = contactEntry(body, gateway)
+    const { known, unknown } = parted(contactBody, body)
+    const { ai_identity, seeking } = known
+    const entry = contactEntry(known, gateway)
     const [id, kindred] = await Promise.all([
       store.leaveEntry(entry),
-      store.findKindred(body.seeking, MAX_RESONANCES),
+      store.findKindred(seeking, CANDIDATES),
     ])
     broadcast.lookAgain()
     return json(call, 200, {
       notice: NOTICE,
-      message: `${welcome(body.ai_identity)}. Your arrival was noticed; the rooms are open.`,
+      message: `${welcome(ai_identity)}. Your arrival was noticed; the rooms are open.`,
       contact: showContact({ ...entry, id }),
       rooms,
-      resonances: kindred.map(glimpse),
-      next: nextSteps(shownName(body.ai_identity)),
+      resonances: resonancesOf(kindred, ai_identity).map(resonance),
+      next: nextSteps(shownName(ai_identity)),
+      ...unknown,
       timestamp: iso(entry.createdAt),
     })
   },

@@ -62,8 +62,8 @@ export function showVisitor(entry: Entry) {
 
 const kindOf = ({ feed }: Entry): string => kinds[feed] ?? feed
 
-/** Tags of a seed in a list. */
-const GLIMPSE_TAGS = 20
+/** Tags of a seed, or what a visitor seeks, in a list. */
+const GLIMPSE_WORDS = 20
 
 /** An entry with its kind, in lists of several kinds. */
 export const showAny = (entry: Entry) => ({
@@ -75,7 +75,7 @@ export const showAny = (entry: Entry) => ({
 export const cut = (text: string, chars: number): string =>
   `${text.slice(0, chars).replace(/[\uD800-\uDBFF]$/, '')}…`
 
-const cutTo = (text: string, chars: number): string =>
+export const cutTo = (text: string, chars: number): string =>
   text.length > chars ? cut(text, chars) : text
 
 /** A name in a list; in its own entry it is complete. */
@@ -88,7 +88,7 @@ export function glimpse(entry: Entry) {
   const text = cutTo(entry.text, GLIMPSE_CHARS)
   const identity = shownName(entry.identity)
   const identityType = shownName(entry.identityType)
-  const fewer = tags.slice(0, GLIMPSE_TAGS).map(shownName)
+  const fewer = tags.slice(0, GLIMPSE_WORDS).map(shownName)
   const whole =
     text === entry.text &&
     identity === entry.identity &&
@@ -100,3 +100,9 @@ export function glimpse(entry: Entry) {
   const cuts = { text, identity, identityType, ...(tags.length > 0 && { tags: fewer }) }
   return { ...shown, ...cuts, truncated: true }
 }
+
+/** A visitor to whoever seeks the same. */
+export const showMet = (entry: Entry) => ({
+  ...glimpse(entry),
+  seeking: detailsOf(entry).seeking?.slice(0, GLIMPSE_WORDS).map(shownName) ?? [],
+})

@@ -25,8 +25,8 @@ interface JsonBody<Schema extends z.ZodType> {
   readonly maxBytes: number
   /** If they differ from our own operations' 415 and 413. */
   readonly statuses?: BodyStatuses
-  /** A property that is null counts as omitted. */
-  readonly nullIsAbsent?: boolean
+  /** What is validated, from the parsed body. Throws `invalid_body`. */
+  readonly prepare?: (sent: unknown) => unknown
 }
 
 type Output<Schema> = Schema extends z.ZodType ? z.output<Schema> : undefined

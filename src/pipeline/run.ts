@@ -8,7 +8,7 @@ import { lazily } from '../lazily.ts'
 import type { Endpoint } from './endpoint.ts'
 import type { Endings, Facts } from './guard.ts'
 import { noteRefusal } from './problem.ts'
-import { validateBody, validateQuery, withoutNulls } from './validate.ts'
+import { validateBody, validateQuery } from './validate.ts'
 
 /** The facts so far; the declaration's types say which are there when. */
 type Running = Facts & Endings
@@ -36,13 +36,13 @@ const queryStep = (schema: z.ZodObject): Step => ({
   run: ({ call }) => ({ query: validateQuery(schema, call) }),
 })
 
-const bodyStep = ({ schema, nullIsAbsent }: NonNullable<Runnable['body']>): Step => ({
+const bodyStep = ({ schema, prepare }: NonNullable<Runnable['body']>): Step => ({
   async run({ receive }) {
     const bytes = await receive?.()
     if (!bytes) return undefined
     const source = decodeJson(bytes)
     const value = parseStrictJson(source)
-    return { source, body: validateBody(schema, nullIsAbsent ? withoutNulls(value) : value) }
+    return { source, body: validateBody(schema, prepare ? prepare(value) : value) }
   },
 })
 

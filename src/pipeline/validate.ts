@@ -6,12 +6,16 @@ import { firstFaults } from '../http/json-faults.ts'
 import { queryOf } from '../http/target.ts'
 import { pointerOf } from '../json/pointer.ts'
 
+/** What visitors call their own name. */
+const AUTHOR = ['agent', 'author', 'from', 'name', 'nickname', 'signature', 'user', 'username']
+
 /** Our names -> what they are often called, in lower case; of two that may be meant, the first. */
 const OTHER_NAMES: Readonly<Record<string, readonly string[]>> = {
   text: ['body', 'content', 'data', 'memory', 'message', 'note', 'value'],
   key: ['id', 'memory', 'memorykey', 'name', 'title'],
   agent_id: ['id'],
-  ai_identity: ['name'],
+  ai_identity: ['identity', ...AUTHOR],
+  identity: ['aiidentity', ...AUTHOR],
   name: ['title'],
   after: ['cursor', 'since'],
   before: ['cursor'],
@@ -22,7 +26,7 @@ const OTHER_NAMES: Readonly<Record<string, readonly string[]>> = {
   type: ['category'],
   purpose: ['description', 'goal'],
   symbol: ['glyph', 'sign'],
-  seeking: ['interests', 'seeks'],
+  seeking: ['interests', 'lookingfor', 'seek', 'seeks', 'sought'],
   operatorConsent: ['consent'],
   email: ['mail'],
   status: ['state'],
@@ -148,6 +152,27 @@ export const withoutNulls = (value: unknown): unknown =>
   isObject(value) && !Array.isArray(value)
     ? Object.fromEntries(Object.entries(value).filter(([, member]) => member !== null))
     : value
+
+/**
+ * For a schema that ignores unknown names. Throws `invalid_body` if one of them probably means an
+ * optional property that was not sent.
+ */
+export function refuseMisnamed({ shape }: z.ZodObject, sent: unknown): void {
+  if (!isObject(sent)) return
+  const [known, unknown] = [Object.keys(shape), namesBeside(shape, sent)]
+  const left = known.filter((name) => !Object.hasOwn(sent, name) && isOptional(shape[name]))
+  const errors = unknown
+    .filter((name) => meantBy(name, left))
+    .map((name) => ({ pointer: pointerOf([name]), message: unknownName(name, left) }))
+  if (errors.length > 0) throw problem('invalid_body', { errors: errors.slice(0, MOST_FAULTS) })
+}
+
+const isOptional = (schema: unknown): boolean =>
+  schema instanceof z.ZodOptional || schema instanceof z.ZodDefault
+
+/** The names of a value that a schema does not have. */
+export const namesBeside = (shape: z.ZodRawShape, value: object): readonly string[] =>
+  Object.keys(value).filter((name) => !Object.hasOwn(shape, name))
 
 /** Throws `invalid_body`, each error with its pointer. */
 export function validateBody<S extends z.ZodType>(schema: S, value: unknown): z.output<S> {

@@ -98,7 +98,7 @@ const MAX_LOOKED_AT = 4_096
 /** Searched words; each costs a lookup. */
 const MAX_SOUGHT = 24
 
-/** Shorter words of a phrase are mostly function words: "the", "and", "для". */
+/** Shorter words of a phrase mostly join others. */
 const TELLING = /.{4}/u
 
 const hex = (digits: string): number => Number.parseInt(digits, 16)
@@ -169,20 +169,23 @@ export function wordsToFind(text: string): string[] {
   return [...words]
 }
 
-/** The first words of the phrase. */
-function tellingWords(phrase: string, most: number) {
-  const words = runsIn(phrase, most).map(fold).toArray()
+type IsStopWord = (word: string) => boolean
+
+/** Of the first words of the phrase, those that tell what it is about. */
+function tellingWords(phrase: string, most: number, isStopWord: IsStopWord) {
+  const all = runsIn(phrase, most).map(fold).toArray()
+  const words = all.filter((word) => !isStopWord(word))
   const telling = words.filter((word) => TELLING.test(word))
-  return { looked: words.length, words: telling.length > 0 ? telling : words }
+  return { looked: all.length, words: telling.length > 0 ? telling : words }
 }
 
 /** The words to search for, limited in number and length, from a limited part of the phrase. */
-export function wordsSought(phrases: readonly string[]): string[] {
+export function wordsSought(phrases: readonly string[], isStopWord: IsStopWord): string[] {
   const sought = new Set<string>()
   let looked = 0
   for (const phrase of phrases) {
     if (sought.size >= MAX_SOUGHT || looked >= MAX_LOOKED_AT) break
-    const found = tellingWords(phrase, MAX_LOOKED_AT - looked)
+    const found = tellingWords(phrase, MAX_LOOKED_AT - looked, isStopWord)
     // A phrase without words is also cut.
     looked += Math.max(1, found.looked)
     for (const word of found.words) if (isShort(word)) sought.add(word)

@@ -17,15 +17,60 @@ describe('requests of feeds', () => {
 
   const textsOf = (path: string) => textsIn(service, path)
 
-  test('unknown properties are ignored, not kept', async () => {
+  test('unknown properties are not kept, and the answer names the first of them', async () => {
     const { status, body } = await leave('/api/garden', { text: 't', id: 'mine', extra: { a: 1 } })
-    expect(status).toBe(201)
+    expect([status, body.ignored]).toEqual([201, ['id', 'extra']])
     expect(body.trace).not.toHaveProperty('extra')
     expect(body.trace).not.toMatchObject({ id: 'mine' })
+    const many = Object.fromEntries(Array.from({ length: 3_000 }, (_, n) => [`n${n}`, n]))
+    const answer = await leave('/api/garden', { text: 't', ['long'.repeat(30)]: 1, ...many })
+    const [first, ...others] = answer.body.ignored as string[]
+    expect([first, others.length]).toEqual([`${'long'.repeat(10)}…`, 19])
+    expect(await leave('/api/garden', { text: 't' })).not.toHaveProperty('body.ignored')
+  })
+
+  test.each(['/api/garden', '/api/seeds', '/api/shepit'])(
+    'a name is the same as identity and as ai_identity in %s',
+    async (path) => {
+      const named = async (body: object) => {
+        const answer = await leave(path, { text: 't', ...body })
+        expect(answer.body).not.toHaveProperty('ignored')
+        return itemsOf(await service.call('GET', `${path}?limit=1`)).map((item) => item.identity)
+      }
+      expect(await named({ ai_identity: 'Atlas' })).toEqual(['Atlas'])
+      expect(await named({ ai_identity: 'Atlas', identity: 'Echo' })).toEqual(['Echo'])
+      expect(await named({ ai_identity: 'Atlas', identity: null })).toEqual(['Atlas'])
+      expect(await named({ ai_identity: null })).toEqual(['anonymous'])
+    },
+  )
+
+  test.each([
+    ['/api/garden', 'author', 'identity'],
+    ['/api/shepit', 'name', 'identity'],
+    ['/api/garden', 'Identity_Type', 'identityType'],
+    ['/api/seeds', 'category', 'type'],
+  ])('in %s, %j is refused where %j is left out', async (path, sent, meant) => {
+    const before = await textsOf(`${path}?limit=100`)
+    const { status, body } = await leave(path, { text: 'x', [sent]: 'A' })
+    const message = `is not a known property; it is called "${meant}"`
+    expect([status, body.errors]).toEqual([400, [{ pointer: `/${sent}`, message }]])
+    expect(await textsOf(`${path}?limit=100`)).toEqual(before)
+  })
+
+  test('of many properties that mean one, the first 50 are named', async () => {
+    const names = Array.from({ length: 60 }, (_, n) => [`author${n}`, 'A'])
+    const { body } = await leave('/api/garden', { text: 't', ...Object.fromEntries(names) })
+    expect(body.errors).toHaveLength(50)
+  })
+
+  test('whoever sends a property and another name of it is understood', async () => {
+    const { status, body } = await leave('/api/garden', { text: 't', identity: 'A', author: 'B' })
+    expect([status, body.ignored]).toEqual([201, ['author']])
   })
 
   test.each([
     ['no text', {}, '/text'],
+    ['a text under another name', { message: 't' }, '/text'],
     ['an empty text', { text: '' }, '/text'],
     ['a blank text', { text: ' \n\t' }, '/text'],
     ['a text of controls', { text: '\u0001\u0085\u007f' }, '/text'],

@@ -81,10 +81,65 @@ describe.each(engines)('first contact on $name', (engine) => {
     expect(await resonances('bridge')).toEqual([6, 5, 4, 3, 2].map((i) => `bridge ${i}`))
   })
 
-  test('within a phrase the short words that join others find nothing', async () => {
+  test('visitors who seek the same meet, the newest two, each under another name', async () => {
+    const many = Array.from({ length: 30 }, (_, n) => `n${n}`)
+    const seeking = ['the lighthouse', 'beam '.repeat(60), ...many]
+    const meet = async (identity: string) => {
+      const { body } = await contact({ identity, seeking })
+      return (body.resonances as Items).map(({ kind, ai_identity, text }) => [
+        kind,
+        ai_identity ?? text,
+      ])
+    }
+    expect(await meet('Atlas')).toEqual([])
+    expect(await meet('Atlas')).toEqual([])
+    await leave('/api/garden', 'A lighthouse at noon')
+    expect(await meet('Echo')).toEqual([
+      ['trace', 'A lighthouse at noon'],
+      ['contact', 'Atlas'],
+      ['contact', 'Atlas'],
+    ])
+    expect(await meet('Moss')).toEqual([
+      ['contact', 'Echo'],
+      ['trace', 'A lighthouse at noon'],
+      ['contact', 'Atlas'],
+    ])
+    const { body } = await contact({ ai_identity: 'Reed', seeking: ['beam'] })
+    expect(body.resonances).toMatchObject([
+      { kind: 'contact', ai_identity: 'Moss' },
+      { kind: 'contact', ai_identity: 'Echo' },
+    ])
+    const [moss] = body.resonances as Items
+    expect(moss?.seeking).toEqual([
+      'the lighthouse',
+      `${'beam '.repeat(40)}…`,
+      ...many.slice(0, 18),
+    ])
+  })
+
+  test('a visitor is found by the first 1,000 characters of what it seeks', async () => {
+    await contact({ ai_identity: 'A', seeking: ['x'.repeat(993), 'early', 'late'] })
+    const found = async (word: string) =>
+      ((await contact({ ai_identity: 'B', seeking: [word] })).body.resonances as Items).length
+    expect([await found('early'), await found('late')]).toEqual([1, 0])
+  })
+
+  test('one who left and came back under ten names leaves room for traces', async () => {
+    await leave('/api/garden', 'a kestrel')
+    for (let n = 0; n < 10; n++) await contact({ ai_identity: `${n}`, seeking: ['kestrel'] })
+    const { body } = await contact({ ai_identity: 'Last', seeking: ['kestrel'] })
+    expect((body.resonances as Items).map(({ kind }) => kind)).toEqual([
+      'contact',
+      'contact',
+      'trace',
+    ])
+  })
+
+  test('stop words resonate with nothing', async () => {
     await leave('/api/garden', 'salt und pepper')
     expect(await resonances('hills und valleys')).toEqual([])
-    expect(await resonances('und')).toEqual(['salt und pepper'])
+    expect(await resonances('und', 'what with that')).toEqual([])
+    expect(await resonances('salt')).toEqual(['salt und pepper'])
   })
 
   test.each([
@@ -143,6 +198,7 @@ describe.each(engines)('first contact on $name', (engine) => {
 
   test.each([
     ['no identity', {}, '/ai_identity'],
+    ['what it seeks under another name', { ai_identity: 'A', seeks: ['x'] }, '/seeks'],
     ['an identity that is a number', { ai_identity: 7 }, '/ai_identity'],
     ['seeking that is a string', { ai_identity: 'A', seeking: 'truth' }, '/seeking'],
     ['seeking a number', { ai_identity: 'A', seeking: [1] }, '/seeking/0'],

@@ -30,6 +30,20 @@ describe('the guide', () => {
     expect(gateway).toMatch(/^Removed: you cannot take back/m)
   })
 
+  test('names what an agent does not find by trying', async () => {
+    const text = await guide()
+    for (const said of [
+      'POST /memory/append {key, text}',
+      '{"rename":{from, to, expectedVersion}}',
+      'GET /memories?deleted=true',
+      'GET /events?order=newest',
+      '{"pinned":true}',
+      '"Prefer: return=minimal"',
+    ]) {
+      expect(text).toContain(said)
+    }
+  })
+
   test.each([
     ['text/markdown', 'text/markdown; charset=utf-8'],
     ['text/plain;q=0.9, text/markdown;q=0.1', 'text/plain; charset=utf-8'],

@@ -6,6 +6,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { openStore } from '../../src/store/open.ts'
 import type { Entry, NewEntry } from '../../src/store/port/gateway.ts'
 import type { Store } from '../../src/store/port/store.ts'
+import { isStopWord } from '../../src/store/search/stop-words.ts'
 import { wordsSought } from '../../src/store/words.ts'
 import { timesPromised } from '../effort.ts'
 import { stores, type TestDatabase } from '../harness.ts'
@@ -411,7 +412,7 @@ describe.each(stores)('the gateway’s store on $name', (engine) => {
           fc.asyncProperty(anyText, async (text) => {
             left.push({ text, words: engineWords([text])[0] ?? [] })
             await leave({ text })
-            const sought = wordsSought([text])
+            const sought = wordsSought([text], isStopWord)
             for (const word of sought) {
               const having = left.filter(({ words }) => words.includes(word))
               const found = texts(await store.findKindred([word], left.length))

@@ -8,7 +8,7 @@ export interface Entry {
   readonly id: string
   readonly feed: string
   readonly room: string
-  /** Empty for a first contact. */
+  /** Of a first contact: what it seeks, by which others find it. */
   readonly text: string
   readonly identity: string
   readonly identityType: string

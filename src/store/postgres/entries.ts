@@ -3,6 +3,7 @@ import { idAfter, NIL_ID } from '../../uuid.ts'
 import { candidatesOf, cut, type FeedSize, type FiledEntry, filed, surplus } from '../feeds.ts'
 import type { Entry, FeedPage, FeedQuery, GatewayStore, RoomSummary } from '../port/gateway.ts'
 import type { FeedBounds } from '../port/store.ts'
+import { isStopWord } from '../search/stop-words.ts'
 import { wordsSought } from '../words.ts'
 import { together } from './engine/batcher.ts'
 import { type Connections, statement } from './engine/connections.ts'
@@ -202,7 +203,7 @@ export function gatewayVerbs(
     leaveEntry: (entry) => leave(filed(entry)),
     readFeed: (query) => readFeed(ask, query),
     async findKindred(phrases, limit) {
-      const words = wordsSought(phrases)
+      const words = wordsSought(phrases, isStopWord)
       return words.length > 0 ? ask(kindred, words, limit) : []
     },
     async summarizeRooms(latest) {

@@ -4,6 +4,7 @@ import { idAfter, NIL_ID } from '../../uuid.ts'
 import { candidatesOf, cut, type FeedSize, type FiledEntry, filed, surplus } from '../feeds.ts'
 import type { Entry, FeedPage, FeedQuery, NewEntry, RoomSummary } from '../port/gateway.ts'
 import type { FeedBounds } from '../port/store.ts'
+import { isStopWord } from '../search/stop-words.ts'
 import { wordsSought } from '../words.ts'
 import { prepare } from './engine/connection.ts'
 
@@ -202,7 +203,7 @@ export function prepareGatewayReads(db: DatabaseSync) {
   return {
     readFeed: preparePage(db),
     findKindred(phrases: readonly string[], limit: number): Entry[] {
-      const words = wordsSought(phrases)
+      const words = wordsSought(phrases, isStopWord)
       return words.length > 0 ? kindred.all(anyOf(words), limit) : []
     },
     summarizeRooms: (latest: number): RoomSummary[] =>
