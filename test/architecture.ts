@@ -163,6 +163,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     'store/port',
     'turns',
     'version',
+    'web/browser',
   ],
   'web/browser': [],
   cli: [

@@ -19,6 +19,7 @@ const unnumbered: Readonly<Record<string, RegExp>> = {
   '<milliseconds>': /(?<=\?since=)\d{13}/g,
   '<time>': /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z/g,
   '<moment>': /\d{1,2} [A-Z][a-z]+ \d{4} at \d\d:\d\d UTC/g,
+  '<day and time>': /\b\d{1,2} \w{3} \d{4}, \d\d:\d\d UTC/g,
   '<time of day>': /\b\d\d:\d\d UTC/g,
   '<day in words>': /(?<=Its first event |unbroken chain since )\d{1,2} [A-Z][a-z]+ \d{4}/g,
   '<wait>': /(?<=Try again in )\d+ (?:second|minute)s?/g,

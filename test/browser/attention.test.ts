@@ -1,8 +1,8 @@
 /** What is wrong, and what stops it. */
 import { describe, expect, test } from 'vitest'
 import { createAccount, PASSWORD } from '../accounts.ts'
-import { write } from '../harness.ts'
-import { barriers, overflows, signIn, together, visit } from './visit.ts'
+import { memoryPath, write } from '../harness.ts'
+import { barriers, overflows, signIn, together, visit, visitAlone } from './visit.ts'
 
 describe('what needs attention', () => {
   const at = together()
@@ -95,5 +95,27 @@ describe('what needs attention', () => {
     await page.getByRole('button', { name: 'Activate all agents' }).click()
     await page.getByRole('button', { name: 'Pause all', exact: true }).waitFor()
     expect(await statuses()).toEqual([200, 200, 200, 409])
+  })
+
+  test('times and the calls of today stay true while the page is open', async () => {
+    const email = 'open@example.org'
+    const { agentId, token } = await createAccount(at.house, email)
+    await write(at.house, token, 'plan', 'x')
+    const { page, faults } = await visitAlone(at.browser, at.house.base)
+    await page.clock.install()
+    await signIn(page, email)
+    await page.goto(`/console/agents/${agentId}/memory?key=plan`)
+    const written = page.locator('.written time')
+    expect(await written.innerText()).toBe('just now')
+    await page.clock.runFor(3 * 60_000)
+    expect(await written.innerText()).toBe('3 minutes ago')
+    await page.goto(`/console/agents/${agentId}`)
+    const stats = page.locator('#stats')
+    const reads = () => stats.getByText('Reads today').locator('..').locator('dd').innerText()
+    expect(await reads()).toBe('0')
+    for (let n = 0; n < 2; n++) await at.house.call('GET', `${memoryPath}?key=plan`, { token })
+    await page.clock.runFor(15_000)
+    await expect.poll(reads).toBe('2')
+    expect(faults).toEqual([])
   })
 })

@@ -1,7 +1,7 @@
 /** What ends with a key, said before and after. */
 import { expect, test } from 'vitest'
 import { createAccount } from '../accounts.ts'
-import { barriers, overflows, signIn, together, visit } from './visit.ts'
+import { barriers, overflows, signIn, together, visit, visitAlone } from './visit.ts'
 
 const at = together()
 
@@ -37,3 +37,53 @@ test('a key is revoked once asked, and what was revoked is shown', async () => {
   expect(await overflows(page)).toBe(false)
   expect(faults).toEqual([])
 })
+
+/** As in a browser from before buttons had commands. */
+const withoutCommands = () => {
+  Reflect.deleteProperty(HTMLButtonElement.prototype, 'commandForElement')
+  document.addEventListener('command', (event) => event.preventDefault(), true)
+}
+
+test('a question opens and closes where buttons have no commands', async () => {
+  const email = 'older@example.org'
+  const { agentId } = await createAccount(at.house, email)
+  const { page, faults } = await visitAlone(at.browser, at.house.base)
+  await page.addInitScript(withoutCommands)
+  await signIn(page, email)
+  await page.goto(`/console/agents/${agentId}`)
+  await page.getByRole('button', { name: 'Pause', exact: true }).click()
+  const dialog = page.getByRole('dialog')
+  await dialog.getByRole('button', { name: 'Cancel' }).click()
+  await dialog.waitFor({ state: 'hidden' })
+  expect(faults).toEqual([])
+})
+
+test.each([true, false])(
+  'a question holds the focus and gives it back, with scripts: %j',
+  async (javaScriptEnabled) => {
+    const email = `focus-${javaScriptEnabled}@example.org`
+    const { agentId } = await createAccount(at.house, email)
+    const { page, faults } = await visit(at.browser, at.house.base, { javaScriptEnabled })
+    await signIn(page, email)
+    await page.goto(`/console/agents/${agentId}`)
+    const opener = page.getByRole('button', { name: 'Pause', exact: true })
+    await opener.press('Enter')
+    const dialog = page.getByRole('dialog')
+    await dialog.getByRole('button', { name: 'Cancel' }).waitFor()
+    const isBehind = () =>
+      page.evaluate(() => document.activeElement?.matches('body *:not(dialog, dialog *)') ?? false)
+    const behind: boolean[] = []
+    for (let n = 0; n < 6; n++) {
+      await page.keyboard.press('Tab')
+      behind.push(await isBehind())
+    }
+    expect(behind).not.toContain(true)
+    await page.keyboard.press('Escape')
+    await dialog.waitFor({ state: 'hidden' })
+    expect(await opener.evaluate((each) => each === document.activeElement)).toBe(true)
+    await opener.click()
+    await dialog.getByRole('button', { name: 'Cancel' }).click()
+    await dialog.waitFor({ state: 'hidden' })
+    expect(faults).toEqual([])
+  },
+)

@@ -147,7 +147,7 @@ describe('the page of one agent', () => {
         (tab) => operator.agent + tab,
       ),
     )
-    expect(tabs.match(/aria-current="true"/g)).toHaveLength(1)
+    expect(tabs.match(/aria-current="page"/g)).toHaveLength(1)
     expect(insideOf(text, 'h1').map(textIn)).toEqual(['Atlas'])
   })
 
@@ -226,7 +226,7 @@ describe('the page of one agent', () => {
     const operator = await openConsole(service)
     const { agent } = operator
     const { text } = await operator.get(`${agent}/activity?before=9`)
-    expect(text).toMatch(/<div popover id="switch" role="dialog"/)
+    expect(text).toMatch(/<dialog closedby="any" id="switch"/)
     expect(text).toContain(`name="back" value="${agent}/activity?before=9"`)
     const paused = await operator.post(`${agent}/status`, {
       status: 'paused',

@@ -229,7 +229,7 @@ describe('the list beside it', () => {
   }
 
   const beside = (page: string): string[] =>
-    [...page.matchAll(/aria-current="true"><span\s+class="key">([^<]*)</g)].map(
+    [...page.matchAll(/aria-current="page"><span\s+class="key">([^<]*)</g)].map(
       ([, key = '']) => key,
     )
 

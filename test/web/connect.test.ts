@@ -92,7 +92,15 @@ describe('the first call', () => {
     const next = nextIn(text)
     expect(text).toContain(`data-from="${next}"`)
     expect(text).toContain('data-shown-once')
-    expect(scriptsIn(text)).toEqual(['copy', 'shown', 'follow', 'keyboard', 'zone'])
+    expect(scriptsIn(text)).toEqual([
+      'copy',
+      'shown',
+      'follow',
+      'dialogs',
+      'keyboard',
+      'ticking',
+      'zone',
+    ])
     const before = await operator.get(next)
     expect(before.text).toContain('data-looks="3"')
     await service.call('GET', '/api/agents/me', { token: tokenIn(text) })

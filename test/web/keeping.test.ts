@@ -1,5 +1,6 @@
 /** What a memory was: read, restored, deleted and erased at the console. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { clockIn } from '../../src/web/layout/words.ts'
 import { embedded, openService, type TestService, write } from '../harness.ts'
 import { escaped, fieldsIn, insideOf, linksIn, textIn } from './markup.ts'
 import { type Operator, openConsole } from './operator.ts'
@@ -60,10 +61,12 @@ describe('the versions of a memory', () => {
     const form = fieldsIn((await operator.get(`${operator.agent}/memory/edit?key=${key}`)).text)
     await send('edit', { ...form, text: 'three' })
     const agent = 'The agent wrote'
+    const moment = (at: number) => clockIn(undefined).moment(at)
+    const [later, earlier] = [moment(service.now()), moment(service.now() - 3_600_000)]
     expect(rowsIn((await shown(key)).text)).toEqual([
-      ['Version 3', 'You wrote', 'just now', 'Changes of version 3', 'current'],
-      ['Version 2', agent, '1 hour ago', 'Changes of version 2', 'Restore version 2'],
-      ['Version 1', agent, '1 hour ago', 'Changes of version 1', 'Restore version 1'],
+      ['Version 3', 'You wrote', later, 'Changes of version 3', 'current'],
+      ['Version 2', agent, earlier, 'Changes of version 2', 'Restore version 2'],
+      ['Version 1', agent, earlier, 'Changes of version 1', 'Restore version 1'],
     ])
   })
 

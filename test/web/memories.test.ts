@@ -168,9 +168,17 @@ test('an agent that keeps nothing is said to keep nothing, and leads to the firs
 test('the list is one of the agent’s pages, is followed, and offers to undo only a delete', async () => {
   for (const query of ['', '?deleted=no~thing']) {
     const text = await page(query)
-    expect(text).toContain(`<a href="${operator.agent}/memories" aria-current="true">Memories`)
+    expect(text).toContain(`<a href="${operator.agent}/memories" aria-current="page">Memories`)
     expect(text).toContain('<body data-follows=')
-    expect(scriptsIn(text)).toEqual(['find', 'submit', 'follow', 'keyboard', 'zone'])
+    expect(scriptsIn(text)).toEqual([
+      'find',
+      'submit',
+      'follow',
+      'dialogs',
+      'keyboard',
+      'ticking',
+      'zone',
+    ])
     expect(text).not.toContain('class="note')
   }
 })

@@ -137,7 +137,18 @@ describe('the form in which a memory is edited', () => {
     const [, crumbs = ''] = /<nav class="crumbs"(.*?)<\/nav>/s.exec(text) ?? []
     expect(linksIn(crumbs).at(-1)).toBe(`${operator.agent}/memory?key=${key}`)
     expect(insideOf(crumbs, 'li').map(textIn).slice(-2)).toEqual([key, 'Edit'])
-    const scripts = ['bytes', 'draft', 'submit', 'later', 'find', 'follow', 'keyboard', 'zone']
+    const scripts = [
+      'bytes',
+      'draft',
+      'submit',
+      'later',
+      'find',
+      'follow',
+      'dialogs',
+      'keyboard',
+      'ticking',
+      'zone',
+    ]
     expect(scriptsIn(text)).toEqual(scripts)
     expect(text).toContain(`data-from="${operator.agent}/memory/edit?key=${key}"`)
     expect(text).toContain(`data-key="${key}" data-version="1"`)

@@ -70,7 +70,7 @@ test('who is not signed in has the same navigation, and the way in', async () =>
 test('a page shows where it is, in the navigation and by the pages above it, as text', async () => {
   const trail = [{ name: '<b>', path: '/console/x' }]
   const [nav = '', , crumbs = ''] = insideOf((await shown({ place: 'agents', trail })).text, 'nav')
-  expect(nav).toContain('<a href="/console" aria-current="true">Agents</a>')
+  expect(nav).toContain('<a href="/console" aria-current="page">Agents</a>')
   expect(nav.match(/aria-current/g)).toHaveLength(1)
   expect(linksIn(crumbs)).toEqual(['/console/x'])
   expect(crumbs).toContain('&lt;b&gt;</a>')

@@ -131,6 +131,9 @@ describe('what was not found', () => {
     const { text } = await operator.get(`${operator.agent}/print`)
     expect(text).toContain('<title>Everything · Atlas · Agent Home</title>')
     expect(insideOf(text, 'nav').length).toBe(3)
+    const time = '\\d+ \\w{3} \\d{4}, \\d\\d:\\d\\d UTC'
+    expect(textIn(text)).toMatch(new RegExp(`written ${time} · created ${time}`))
+    expect(textIn(text)).toMatch(new RegExp(`1 memory as of ${time}`))
     expect(text).toMatch(
       /<pre class="text" dir="auto">two<\/pre>[\s\S]*<\/footer>\n<\/body>\n<\/html>$/,
     )

@@ -166,7 +166,7 @@ describe('the editor', () => {
     const { text } = await operator.get(at)
     const keysIn = [...text.matchAll(/class="key">([^<]*)<\/span>/g)].map(([, each]) => each)
     expect(keysIn.toSorted()).toEqual([key, other].toSorted())
-    expect(text).toMatch(new RegExp(`aria-current="true"><span\\s+class="key">${key}<`))
+    expect(text).toMatch(new RegExp(`aria-current="page"><span\\s+class="key">${key}<`))
     const form = fieldsIn(articleIn(text))
     const back = `${operator.agent}/memory?key=${key}&${found}`
     expect(linksIn(articleIn(text))).toContain(back)

@@ -21,7 +21,7 @@ document.addEventListener('keydown', (event) => {
   if (target instanceof Element && target.matches('input:not([type="checkbox"]), textarea, select'))
     return
   if (key !== '?' && localStorage.getItem(OFF)) return
-  if (key === '?') help().showPopover()
+  if (key === '?') help().showModal()
   else if (key === 'j') step(1)
   else if (key === 'k') step(-1)
   else if (!press(key)) return
@@ -33,7 +33,7 @@ function step(by: number): void {
     each.checkVisibility(),
   )
   const here = rows.indexOf(document.activeElement as HTMLElement)
-  const current = rows.findIndex((each) => each.ariaCurrent === 'true')
+  const current = rows.findIndex((each) => each.ariaCurrent !== null)
   const at = here < 0 ? current : here
   const next = at < 0 ? rows[0] : rows[at + by]
   next?.focus()
@@ -50,13 +50,12 @@ function press(key: string): boolean {
   return found !== undefined
 }
 
-function help(): HTMLElement {
-  const there = document.getElementById('keys')
+function help(): HTMLDialogElement {
+  const there = document.querySelector<HTMLDialogElement>('#keys')
   if (there) return there
-  const dialog = document.createElement('div')
+  const dialog = document.createElement('dialog')
   dialog.id = 'keys'
-  dialog.popover = 'auto'
-  dialog.setAttribute('role', 'dialog')
+  dialog.setAttribute('closedby', 'any')
   dialog.setAttribute('aria-label', 'Keys')
   const list = document.createElement('dl')
   list.className = 'facts'

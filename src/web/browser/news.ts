@@ -2,7 +2,7 @@
  * News of the live parts of a page: shown at once, unless that would move what a person points at,
  * reads or has chosen. Then they wait under a button that counts them.
  */
-const HELD = ':popover-open, [open]:not([id]), [type="checkbox"]:checked'
+const HELD = ':popover-open, :modal, [open]:not([id]), [type="checkbox"]:checked'
 
 const waiting = new Map<HTMLElement, HTMLElement>()
 let count = 0

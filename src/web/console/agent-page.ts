@@ -33,7 +33,7 @@ const names = {
 export type AgentTab = keyof typeof names
 
 export interface AgentPage
-  extends Pick<Page, 'title' | 'body' | 'status' | 'scripts' | 'here' | 'from'> {
+  extends Pick<Page, 'title' | 'body' | 'status' | 'scripts' | 'here' | 'from' | 'looks'> {
   readonly tab: AgentTab
   /** Breadcrumbs between the tab's page and this one; none directly below the tab. */
   readonly trail?: readonly Crumb[]

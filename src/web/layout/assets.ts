@@ -15,9 +15,11 @@ const extension = import.meta.url.slice(-2)
 const BROWSER = extension === 'ts' ? '../browser' : './browser'
 
 const modules = [
+  'ago',
   'bytes',
   'check',
   'copy',
+  'dialogs',
   'draft',
   'find',
   'follow',
@@ -28,6 +30,7 @@ const modules = [
   'passkey',
   'shown',
   'submit',
+  'ticking',
   'upload',
   'verify',
   'zone',

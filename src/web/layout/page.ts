@@ -45,6 +45,9 @@ export interface Crumb {
   readonly path: string
 }
 
+/** Between polls of a page for what makes no events, such as reads. */
+export const LOOK_SECONDS = 15
+
 /** What a page adds to the shell. */
 export interface Page {
   readonly title: string
@@ -68,7 +71,7 @@ export interface Page {
   readonly from?: string
   /** Another origin to which its form may lead in the end: browsers check redirects too. */
   readonly formsTo?: string
-  /** Seconds between polls, for a page about several homes. */
+  /** Seconds between polls, for what makes no events that the page follows. */
   readonly looks?: number
 }
 
@@ -80,7 +83,7 @@ const places = {
 } as const
 
 const entry = (id: keyof typeof places, { place, session }: Page): Html =>
-  html`<a href="${places[id].path}"${id === place ? html` aria-current="true"` : nothing}${
+  html`<a href="${places[id].path}"${id === place ? html` aria-current="page"` : nothing}${
     id === 'account' && session ? html` title="${session.email}"` : nothing
   }${id === 'search' ? html` aria-keyshortcuts="/"` : nothing}>${places[id].name}</a>`
 
@@ -111,9 +114,9 @@ const attribute = (name: string, value: string | undefined): Html =>
 const bodyTag = ({ place, follows, from, looks }: Page): Html =>
   html`<body${attribute('class', place === 'rooms' ? 'place' : undefined)}${attribute('data-follows', follows)}${attribute('data-from', from)}${attribute('data-looks', looks?.toString())}>`
 
-/** Those who are signed in have keys, and times of their own. */
+/** Those who are signed in have questions, keys, and times of their own. */
 const scriptsOf = ({ session, scripts = [] }: Page): readonly BrowserModule[] =>
-  session ? [...scripts, 'keyboard', 'zone'] : scripts
+  session ? [...scripts, 'dialogs', 'keyboard', 'ticking', 'zone'] : scripts
 
 // A form's page must send Origin to browsers without Fetch Metadata.
 const shell = (page: Page): Html => html`<!doctype html>

@@ -21,7 +21,7 @@ export interface Tab {
 export const tabs = (label: string, all: readonly Tab[], current: string): Html =>
   html`<nav class="tabs" aria-label="${label}"><ul>${all.map(
     ({ id, name, path, count }) =>
-      html`<li><a href="${path}"${id === current ? html` aria-current="true"` : nothing}>${name}${
+      html`<li><a href="${path}"${id === current ? html` aria-current="page"` : nothing}>${name}${
         count === undefined ? nothing : html` <span class="count">${count}</span>`
       }</a></li>`,
   )}</ul></nav>`
@@ -49,13 +49,13 @@ interface Question {
   readonly body: Html
 }
 
-/** A confirmation dialog above the page; works without a script. */
+/** A modal dialog; needs a script only in browsers whose buttons have no commands. */
 export const question = ({ id, button, title, body }: Question): Html => html`<button type="button"
-class="quiet" popovertarget="${id}">${button}</button>
-<div popover id="${id}" role="dialog" aria-labelledby="${id}-title">
+class="quiet" commandfor="${id}" command="show-modal">${button}</button>
+<dialog closedby="any" id="${id}" aria-labelledby="${id}-title">
 <h2 id="${id}-title">${title}</h2>
 ${body}
-</div>`
+</dialog>`
 
 interface Fold {
   readonly summary: Html
@@ -68,7 +68,7 @@ export const fold = ({ summary, open, body }: Fold): Html =>
   html`<details class="fold"${open ? html` open` : nothing}><summary>${summary}</summary>${body}</details>`
 
 export const cancel = (id: string): Html => html`<button type="button" class="quiet"
-popovertarget="${id}" popovertargetaction="hide">Cancel</button>`
+commandfor="${id}" command="close">Cancel</button>`
 
 /** For the start of a <pre>: HTML drops one line feed there, so one is added. */
 export const asWritten = (text: string): string => (text.startsWith('\n') ? `\n${text}` : text)

@@ -4,7 +4,8 @@
 import { html } from 'hono/html'
 import { lazily } from '../../lazily.ts'
 import { iso } from '../../time.ts'
-import type { Html } from './page.ts'
+import { relation } from '../browser/ago.ts'
+import { type Html, nothing } from './page.ts'
 
 const numbers = lazily(() => new Intl.NumberFormat('en'))
 
@@ -13,23 +14,14 @@ export const number = (value: number): string => numbers().format(value)
 export const plural = (count: number, one: string, many = `${one}s`): string =>
   `${number(count)} ${count === 1 ? one : many}`
 
-export const size = (bytes: number): string =>
-  bytes < 1024 ? plural(bytes, 'byte') : `${number(Math.round(bytes / 102.4) / 10)} KiB`
+const KIB = 1_024
+const MIB = 1_048_576
 
-const relative = lazily(() => new Intl.RelativeTimeFormat('en', { numeric: 'auto' }))
+const tenths = (value: number): string => number(Math.round(value * 10) / 10)
 
-const steps = [
-  ['year', 31_536_000],
-  ['month', 2_592_000],
-  ['day', 86_400],
-  ['hour', 3_600],
-  ['minute', 60],
-] as const
-
-/** Relative time as plain text. */
-export const relation = (seconds: number): string => {
-  const step = steps.find(([, length]) => Math.abs(seconds) >= length)
-  return step ? relative().format(Math.round(seconds / step[1]), step[0]) : 'just now'
+export function size(bytes: number): string {
+  if (bytes < KIB) return plural(bytes, 'byte')
+  return bytes < MIB ? `${tenths(bytes / KIB)} KiB` : `${tenths(bytes / MIB)} MiB`
 }
 
 const exact = lazily(
@@ -37,18 +29,17 @@ const exact = lazily(
     new Intl.DateTimeFormat('en-GB', { dateStyle: 'long', timeStyle: 'short', timeZone: 'UTC' }),
 )
 
-export const moment = (at: number): string => `${exact().format(at)} UTC`
+export const inUtc = (at: number): string => `${exact().format(at)} UTC`
 
 /** Relative time; the exact time is in the title. */
-export function when(at: number, now: number): Html {
-  return html`<time datetime="${iso(at)}" title="${moment(at)}">${relation((at - now) / 1000)}</time>`
-}
+export const when = (at: number, now: number): Html =>
+  html`<time datetime="${iso(at)}" title="${inUtc(at)}"${at > now ? nothing : html` data-ago`}>${relation((at - now) / 1000)}</time>`
 
 const date = lazily(() => new Intl.DateTimeFormat('en-GB', { dateStyle: 'long', timeZone: 'UTC' }))
 
 /** The day; the exact time is in the title. */
 export const onDay = (at: number): Html =>
-  html`<time datetime="${iso(at)}" title="${moment(at)}" data-day>${date().format(at)}</time>`
+  html`<time datetime="${iso(at)}" title="${inUtc(at)}" data-day>${date().format(at)}</time>`
 
 /** Days and times of day, for whoever reads them there. */
 export interface Clock {
@@ -56,6 +47,7 @@ export interface Clock {
   readonly time: (at: number) => Html
   /** Day and time, as text. */
   readonly moment: (at: number) => string
+  readonly exactly: (at: number) => Html
 }
 
 const known = (timeZone: string | undefined): string => {
@@ -79,9 +71,13 @@ export function clockIn(zone: string | undefined): Clock {
     timeZone,
   })
   const time = (at: number) => times.format(at) + mark
+  const moment = (at: number) => `${short.format(at)}, ${time(at)}`
+  const timed = (at: number, said: string) =>
+    html`<time datetime="${iso(at)}" title="${inUtc(at)}">${said}</time>`
   return {
     day: (at) => days.format(at),
-    time: (at) => html`<time datetime="${iso(at)}" title="${moment(at)}">${time(at)}</time>`,
-    moment: (at) => `${short.format(at)}, ${time(at)}`,
+    time: (at) => timed(at, time(at)),
+    moment,
+    exactly: (at) => timed(at, moment(at)),
   }
 }

@@ -16,7 +16,7 @@ import { dayOf, type OwnedAgent, type Today } from '../../../store/port/activity
 import type { Identity, Profile } from '../../../store/port/identity.ts'
 import { hidden, input } from '../../layout/fields.ts'
 import { glyph } from '../../layout/glyphs.ts'
-import { type Html, nothing, showPage } from '../../layout/page.ts'
+import { type Html, LOOK_SECONDS, nothing, showPage } from '../../layout/page.ts'
 import { cancel, pages, question, statusMark } from '../../layout/parts.ts'
 import { AGENTS, agentPath } from '../../layout/paths.ts'
 import { number, plural, when } from '../../layout/words.ts'
@@ -27,8 +27,6 @@ import type { Visit, Workspace } from '../workspace.ts'
 import { concernMarks, concernsOf } from './attention.ts'
 
 const AGENTS_PER_PAGE = 50
-
-const LOOK_SECONDS = 15
 
 const today = ({ writes, reads }: Today): string =>
   writes + reads === 0 ? 'nothing' : `${plural(writes, 'write')}, ${plural(reads, 'read')}`

@@ -9,7 +9,7 @@ import { validateBody } from '../../../pipeline/validate.ts'
 import { DAYS_KEPT, type DayOfActivity, dayOf } from '../../../store/port/activity.ts'
 import type { NamedKey } from '../../../store/port/keys.ts'
 import { refusalNote, type Typed, untouched } from '../../layout/fields.ts'
-import { type Html, nothing } from '../../layout/page.ts'
+import { type Html, LOOK_SECONDS, nothing } from '../../layout/page.ts'
 import { agentPath, consolePath } from '../../layout/paths.ts'
 import { number, size, when } from '../../layout/words.ts'
 import { type FoundAgent, findAgent, showAgentPage, tabPath } from '../agent-page.ts'
@@ -169,6 +169,7 @@ async function showAgent(
     agent,
     tab: 'overview',
     title: agent.profile.name,
+    looks: LOOK_SECONDS,
     status: typed.refusal?.status ?? 200,
     ...(waits && { from: firstWritePath(agentId) }),
     body: html`${refusalNote(typed)}

@@ -23,12 +23,13 @@ import { aroundBody, type Html, keepToItself, nothing } from '../../layout/page.
 import { note } from '../../layout/parts.ts'
 import { agentPath } from '../../layout/paths.ts'
 import { faultList } from '../../layout/problem-page.ts'
-import { moment, number, plural, when } from '../../layout/words.ts'
+import { type Clock, number, plural } from '../../layout/words.ts'
 import { exportPath, findAgent, framed, showAgentPage, tabPath } from '../agent-page.ts'
 import { agentPage } from '../endpoints.ts'
 import { costs, forOwner, ofAgent } from '../guards.ts'
 import { metadataOf } from '../memory/rendered.ts'
 import type { AgentVisit, Workspace } from '../workspace.ts'
+import { clockOf } from './filters.ts'
 
 export const exportDownload = agentPage({
   operationId: 'consoleExport',
@@ -38,15 +39,19 @@ export const exportDownload = agentPage({
   handle: ({ call, identity }, workspace) => attachExport(call, workspace, identity, true),
 })
 
-const heading = ({ profile, memoryCount }: Snapshot, now: number): Html => html`<header
+const heading = (
+  { profile, memoryCount }: Snapshot,
+  now: number,
+  clock: Clock,
+): Html => html`<header
 class="profile"><span class="crest">${glyph(profile.symbol)}</span>
 <div class="grow"><h1 dir="auto">${profile.name}</h1>
 <p class="lead" dir="auto">${profile.purpose}</p>
-<p class="dim">${plural(memoryCount, 'memory', 'memories')} as of ${moment(now)} · <code>${profile.agentId}</code></p></div></header>`
+<p class="dim">${plural(memoryCount, 'memory', 'memories')} as of ${clock.exactly(now)} · <code>${profile.agentId}</code></p></div></header>`
 
-const entry = (memory: Memory, now: number): Html => html`<article class="entry">
+const entry = (memory: Memory, clock: Clock): Html => html`<article class="entry">
 <h2 class="key">${memory.key}</h2>
-<p class="dim">Version ${memory.version} · written ${when(memory.updatedAt, now)} · created ${when(memory.createdAt, now)}</p>
+<p class="dim">Version ${memory.version} · written ${clock.exactly(memory.updatedAt)} · created ${clock.exactly(memory.createdAt)}</p>
 <pre class="text" dir="auto">${memory.text}</pre>
 ${metadataOf(memory)}
 </article>`
@@ -57,11 +62,12 @@ type Around = Awaited<ReturnType<typeof aroundBody>>
 async function* sheet(
   snapshot: Snapshot,
   now: number,
+  clock: Clock,
   [before, after]: Around,
 ): AsyncGenerator<string> {
-  yield before + String(await heading(snapshot, now))
+  yield before + String(await heading(snapshot, now, clock))
   for await (const batch of snapshot.memories) {
-    yield (await Promise.all(batch.map((memory) => entry(memory, now)))).join('')
+    yield (await Promise.all(batch.map((memory) => entry(memory, clock)))).join('')
   }
   yield after
 }
@@ -78,7 +84,7 @@ export const printPage = agentPage({
     const { secure, clock } = workspace
     const around = await aroundBody(await framed(visit, workspace, page))
     const pages = await takeExport(call, workspace, identity, (taken) =>
-      sheet(taken, clock(), around),
+      sheet(taken, clock(), clockOf(call), around),
     )
     keepToItself(call, secure)
     return answer(call, 200, pages, 'text/html; charset=utf-8')

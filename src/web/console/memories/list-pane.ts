@@ -94,7 +94,7 @@ const link = (
   to: string,
   now: number,
   current = false,
-): Html => html`<a href="${to}"${current ? html` aria-current="true"` : nothing}><span
+): Html => html`<a href="${to}"${current ? html` aria-current="page"` : nothing}><span
 class="key">${each.key}</span><span class="preview" dir="auto">${preview(each.preview)}</span><span
 class="dim">${each.pinned ? pinMark : nothing}${each.protected ? protectedMark : nothing}${when(each.updatedAt, now)} · ${size(each.bytes)}${why(each)}</span></a>`
 

@@ -9,7 +9,6 @@ import { hidden, select } from '../../layout/fields.ts'
 import { type Html, nothing } from '../../layout/page.ts'
 import { pages } from '../../layout/parts.ts'
 import { agentPath } from '../../layout/paths.ts'
-import { type Clock, when } from '../../layout/words.ts'
 import { eventWords } from '../agent/feed.ts'
 import { clockOf } from '../agent/filters.ts'
 import { showAgentPage } from '../agent-page.ts'
@@ -53,11 +52,11 @@ interface Shown {
   readonly change: Change
 }
 
-const chooser = ({ place, asked, texts, change }: Shown, clock: Clock): Html => {
+const chooser = ({ place, asked, texts, change }: Shown): Html => {
   const { key, from: _, to: __, ...listing } = asked
   const choices = texts.map(({ version, createdAt, by }) => ({
     value: String(version),
-    label: `Version ${version} · ${clock.moment(createdAt)} · ${authorName(by, place.me)}`,
+    label: `Version ${version} · ${place.clock.moment(createdAt)} · ${authorName(by, place.me)}`,
   }))
   const values = { from: String(change.was?.version), to: String(change.is.version) }
   return html`<form method="get" class="search pair">
@@ -80,12 +79,12 @@ function steps({ place, texts, change }: Shown): Html {
   )
 }
 
-const line = ({ texts, place: { now, me } }: Shown, { version, updatedAt }: Memory) => {
+const line = ({ texts, place: { clock, me } }: Shown, { version, updatedAt }: Memory) => {
   const summary = texts.find((each) => each.version === version)
   const made = summary
     ? html`${byWhom(summary.by, me)} <span class="dim">${eventWords[summary.operation].toLowerCase()}</span>`
     : nothing
-  return html`<dt>Version ${version}</dt><dd>${made} ${when(updatedAt, now)}</dd>`
+  return html`<dt>Version ${version}</dt><dd>${made} ${clock.exactly(updatedAt)}</dd>`
 }
 
 const restore = (place: Place, memory: Memory | undefined): Html =>
@@ -118,7 +117,8 @@ async function show(visit: AgentVisit, workspace: Workspace, asked: Asked) {
   const after = to ?? shown?.version
   const change = after && (await findChange(workspace, identity, key, { from, to: after }))
   const currentVersion = current?.version ?? 0
-  const place = { agentId, key, listing, currentVersion, now: workspace.clock(), me: session.email }
+  const [now, clock] = [workspace.clock(), clockOf(call)]
+  const place = { agentId, key, listing, currentVersion, now, clock, me: session.email }
   const seen = change ? { place, asked, texts, change } : undefined
   return showAgentPage(visit, workspace, {
     tab: 'memories',
@@ -128,7 +128,7 @@ async function show(visit: AgentVisit, workspace: Workspace, asked: Asked) {
     body: html`<div class="headed"><h1 class="key">${key}</h1>${seen ? steps(seen) : nothing}</div>
 ${
   seen
-    ? html`${chooser(seen, clockOf(call))}${comparison(seen)}`
+    ? html`${chooser(seen)}${comparison(seen)}`
     : html`<p class="empty">No version of this memory is kept.</p>`
 }`,
   })

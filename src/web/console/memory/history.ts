@@ -5,7 +5,7 @@ import { hidden } from '../../layout/fields.ts'
 import { type Html, nothing } from '../../layout/page.ts'
 import { pages } from '../../layout/parts.ts'
 import { agentPath } from '../../layout/paths.ts'
-import { when } from '../../layout/words.ts'
+import type { Clock } from '../../layout/words.ts'
 import { eventWords } from '../agent/feed.ts'
 import { takeBackPath } from '../agent/filters.ts'
 import { authorId, authorWithin, byWhom } from '../author.ts'
@@ -22,7 +22,9 @@ export interface Place {
   /** 0 if the memory was deleted. */
   readonly currentVersion: number
   readonly now: number
-  /** The address of whoever reads it. */
+  /** That of whoever reads it. */
+  readonly clock: Clock
+  /** Their address. */
   readonly me: string
 }
 
@@ -73,7 +75,7 @@ function row(place: Place, each: VersionSummary, change: Change | undefined): Ht
   return html`<tr id="v${each.version}">
 <th scope="row">${numberOf(place, each)}</th>
 <td class="words">${byWhom(each.by, place.me)} <span class="dim">${eventWords[each.operation].toLowerCase()}</span></td>
-<td>${when(each.createdAt, place.now)}</td>
+<td>${place.clock.exactly(each.createdAt)}</td>
 <td>${hasText(each) ? changes(place, each.version, isShown) : nothing}</td>
 <td>${hasText(each) ? back(place, each) : nothing}</td>
 </tr>${isShown ? inPlace(place, each, change) : nothing}`

@@ -10,6 +10,7 @@ import { type Crumb, type Html, nothing } from '../../layout/page.ts'
 import { agentPath, memoryPath } from '../../layout/paths.ts'
 import { when } from '../../layout/words.ts'
 import { eventWords } from '../agent/feed.ts'
+import { clockOf } from '../agent/filters.ts'
 import { byWhom } from '../author.ts'
 import { agentPage } from '../endpoints.ts'
 import { isPinned } from '../memories/found.ts'
@@ -128,7 +129,7 @@ interface Shown extends Asked {
 }
 
 async function article(
-  { identity, session }: AgentVisit,
+  { call, identity, session }: AgentVisit,
   workspace: Workspace,
   asked: Shown,
   typed: Typed,
@@ -139,7 +140,8 @@ async function article(
   const { current, shown, listed } = view
   const currentVersion = current?.version ?? 0
   const me = session.email
-  const place = { agentId, key, listing, currentVersion, now: workspace.clock(), me }
+  const [now, clock] = [workspace.clock(), clockOf(call)]
+  const place = { agentId, key, listing, currentVersion, now, clock, me }
   return html`${refusalNote(typed)}
 <div id="memory" data-live="waits">${heading(place, view)}
 ${note(place, view, saved)}

@@ -89,7 +89,7 @@ const unfolding = (shown: Html, laidOut: string): Html =>
 export type As = 'source' | undefined
 
 const view = (name: string, path: string, current: boolean): Html =>
-  html`<li><a href="${path}"${current ? html` aria-current="true"` : nothing}>${name}</a></li>`
+  html`<li><a href="${path}"${current ? html` aria-current="page"` : nothing}>${name}</a></li>`
 
 /** With a switch to the source, if it differs. `path` must have a query. */
 export async function textView(text: string, as: As, path: string): Promise<Awaited<Html>> {
