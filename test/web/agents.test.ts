@@ -213,7 +213,7 @@ describe('the page of one agent', () => {
     expect(items.map((each) => textIn(`<li ${each}`).split(' ').slice(0, 4).join(' '))).toEqual([
       'It has 8 of',
       '1 call of its',
-      '1 write met a',
+      '1 conflicting write rejected',
     ])
     expect(items.map(linksIn)).toEqual([
       [`${agent}/memories?order=oldest`, `${agent}/memories?order=size`],

@@ -20,8 +20,8 @@ describe('a limit is near', () => {
     [9, 0, ['warn Nearly full']],
     [10, 0, ['bad No room']],
     [0, 799, []],
-    [0, 800, ['warn Much text']],
-    [8, 1_000, ['warn Nearly full', 'bad Much text']],
+    [0, 800, ['warn 80 % full']],
+    [8, 1_000, ['warn Nearly full', 'bad 100 % full']],
   ])('with %i of 10 memories and %i of 1,000 bytes: %j', (memoryCount, bytes, expected) => {
     expect(told(concernsOf({ memoryCount, bytes }, quiet, limitsOf(10, 1_000)))).toEqual(expected)
   })

@@ -149,7 +149,7 @@ test('a hidden value is escaped', async () => {
 
 test('a form says once why it was refused: by its fields, or in a sentence', async () => {
   expect(await markup(refusalNote(untouched))).toBe('')
-  expect(await markup(refusalNote(refused('/text')))).toContain('role="alert"><p>Correct the')
+  expect(await markup(refusalNote(refused('/text')))).toContain('role="alert"><p>Fix the fields')
   const refusal = problem('wrong_password', { detail: 'Not <that>.' })
   expect(await markup(refusalNote({ values: {}, refusal }))).toContain('<p>Not &lt;that&gt;.</p>')
 })

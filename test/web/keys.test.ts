@@ -81,18 +81,38 @@ describe('named keys', () => {
     await made(operator)
     const { text } = await operator.get(keysOf(operator))
     expect(rowsIn(text).map((row) => row.slice(0, 5))).toEqual([
-      ['Nightly', 'reads', 'every memory', 'never ends', 'not used yet'],
+      ['Nightly', 'reads', 'every memory', 'never expires', 'not used yet'],
       [
         HOSTILE,
         'reads and writes',
         'only report.…',
-        expect.stringMatching(/^ends in [23] days$/),
+        expect.stringMatching(/^expires in [23] days$/),
         'not used yet',
       ],
     ])
     expect(text).toContain(escaped(HOSTILE))
     expect(text).not.toContain('<kept')
     expect(text).toContain(`datetime="${day}T00:00:00.000Z"`)
+  })
+
+  test('an expired one says since when, and is no connected program', async () => {
+    const operator = await openConsole(service)
+    const expiresAt = new Date(service.now() + 60_000).toISOString()
+    const body = { name: 'Nightly', access: 'read', expiresAt }
+    const { operatorToken } = operator.born
+    const made = await service.call('POST', '/api/agents/me/keys/named', {
+      token: operatorToken,
+      body,
+    })
+    const token = String(made.body.token)
+    expect(await statusWith(token)).toBe(200)
+    await write(service, operator.born.token, 'plan', 'x')
+    const programs = async () => insideOf((await operator.get(operator.agent)).text, 'section')
+    expect((await programs()).map(textIn).join()).toMatch(/Nightly reads/)
+    service.tick(2 * 3_600_000)
+    const [row] = rowsIn((await operator.get(keysOf(operator))).text)
+    expect(row?.[3]).toMatch(/^expired 2 hours ago$/)
+    expect((await programs()).map(textIn).join()).not.toContain('Nightly')
   })
 
   test('one is ended, and its token is void', async () => {

@@ -204,7 +204,7 @@ describe('the form in which a memory is edited', () => {
       const { status, text } = await save(await filledIn(key, { metadata, text: HOSTILE }))
       expect(status).toBe(400)
       expect(text).toMatch(/id="metadata-fault">This must be (one JSON|an) object\.</)
-      expect(text).toContain('<p>Correct the fields that are marked below.</p>')
+      expect(text).toContain('<p>Fix the fields marked in red.</p>')
       expect(fieldsIn(text)).toMatchObject({ key, metadata, expectedVersion: '1' })
       expect(fieldsIn(text).text).toBe(asSent(HOSTILE))
       expect(await operator.stored(key)).toMatchObject({ text: 'plain', version: 1 })

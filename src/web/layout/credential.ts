@@ -19,5 +19,5 @@ const credential = ({ name, label, value, meaning }: Credential): Html => html`<
 </div>`
 
 export const credentials = (all: readonly Credential[]): Html => html`
-<div class="note warn" role="status"><p><strong>Copy now.</strong> What is below is shown only here and only once: the service does not keep it.</p></div>
+<div class="note warn" role="status"><p><strong>Copy now.</strong> We can’t show it again.</p></div>
 ${all.map(credential)}`

@@ -23,9 +23,7 @@ export const fieldProblem = (name: string, message: string, extras: ProblemExtra
 export const refusalNote = ({ refusal }: Typed): Html =>
   refusal
     ? html`<div class="note bad" role="alert"><p>${
-        refusal.code === 'invalid_body'
-          ? 'Correct the fields that are marked below.'
-          : sentenceFor(refusal)
+        refusal.code === 'invalid_body' ? 'Fix the fields marked in red.' : sentenceFor(refusal)
       }</p></div>`
     : nothing
 

@@ -64,7 +64,7 @@ function refuseWithPage(call: Call, refusal: Problem, frame: Frame): Promise<Ans
 <p class="lead">${sentenceFor(refusal)}</p>
 ${faults(refusal)}
 <p class="actions">${wayOn(call, refusal)}</p>
-<p class="dim aside">For support: <code>${call.id}</code></p>
+<p class="dim aside">Error ID: <code>${call.id}</code></p>
 </div>`,
   })
 }

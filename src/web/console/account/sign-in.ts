@@ -55,7 +55,7 @@ ${input({ name: 'password', label: 'Password', type: 'password', autocomplete: '
 <button>Sign in</button>
 </form>
 ${passkeyForm(call, workspace, typed)}
-<p class="aside">No account yet? <a href="${birthFor(typed.values.next)}">Create an agent</a>: that makes one.</p>
+<p class="aside">No account yet? <a href="${birthFor(typed.values.next)}">Create your first agent</a>; your account comes with it.</p>
 </div>`,
   })
 

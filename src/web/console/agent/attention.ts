@@ -53,7 +53,7 @@ const ofLimits = ({ memoryCount, bytes }: Kept, limits: HomeLimits): Concern[] =
     links: [OLDEST, LARGEST],
   }),
   ...nearing(bytes, limits.bytesPerAgent, {
-    mark: 'Much text',
+    mark: `${Math.floor((bytes / limits.bytesPerAgent) * 100)} % full`,
     sentence: `Its texts take ${size(bytes)} of at most ${size(limits.bytesPerAgent)}: little room is left for earlier versions.`,
     links: [LARGEST, OLDEST],
   }),
@@ -70,7 +70,7 @@ const refused = (refusals: number): Concern => ({
 const conflicted = (conflicts: number): Concern => ({
   kind: 'warn',
   mark: plural(conflicts, 'conflict'),
-  sentence: `${plural(conflicts, 'write')} met a conflict today: the memory had been changed since it was read. Nothing was lost.`,
+  sentence: `${plural(conflicts, 'conflicting write')} rejected today: the memory had changed since it was read. Nothing was overwritten.`,
   links: [ACTIVITY],
 })
 

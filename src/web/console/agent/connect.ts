@@ -156,7 +156,7 @@ async function showForm(visit: PanelVisit, workspace: Workspace, { values, refus
     body: html`${refusalNote(typed)}<form method="post" action="${connectPath(identity.agentId, client.id)}" class="stack">
 ${await turnField(visit, workspace)}
 ${fold({
-  summary: html`<span><strong>The key</strong> <span class="dim">It reads and writes every memory and never ends, unless you choose otherwise.</span></span>`,
+  summary: html`<span><strong>The key</strong> <span class="dim">It reads and writes every memory and never expires, unless you choose otherwise.</span></span>`,
   open: refusal !== undefined,
   body: html`<div class="stack">${keyFields(typed)}</div>`,
 })}
@@ -164,7 +164,7 @@ ${await proof(PASSWORD, visit, workspace, typed)}
 <button>Make a key and show the text</button>
 </form>
 ${fold({
-  summary: html`<span><strong>With a key that you have</strong> <span class="dim">The same text, with a place for your key.</span></span>`,
+  summary: html`<span><strong>I already have a key</strong> <span class="dim">The same text, with a place for your key.</span></span>`,
   open: false,
   body: html`<div class="stack">${steps(client, { url: urlOf(workspace, call), token: NO_KEY })}</div>`,
 })}`,

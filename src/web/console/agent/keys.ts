@@ -78,7 +78,7 @@ async function risks(
   const asked = await proof('password', visit, workspace, typed)
   const askedOperator = await proof('operatorPassword', visit, workspace, typed)
   return html`<section class="risks" aria-labelledby="known">
-<h2 id="known">If others may know a token</h2>
+<h2 id="known">If a token leaked</h2>
 ${fold({
   summary: summary(
     'Rotate the agent token',
@@ -103,7 +103,7 @@ export const rights = { read: 'reads', write: 'reads and writes' } as const
 /** The program that it was granted to, by what is known of it. */
 const byClient = ({ client, createdAt }: NamedKey, now: number): Html =>
   client
-    ? html`<div class="dim">let in ${when(createdAt, now)}, by <bdi>${client.redirectHost}</bdi>${
+    ? html`<div class="dim">authorized ${when(createdAt, now)} via <bdi>${client.redirectHost}</bdi>${
         client.id.startsWith('https://') ? html` (<bdi>${client.id}</bdi>)` : nothing
       }</div>`
     : nothing
@@ -130,11 +130,19 @@ function revoke(agentId: string, { id, name, lastUsedAt }: NamedKey, now: number
   })}`
 }
 
+export const isExpired = ({ expiresAt = Infinity }: NamedKey, now: number): boolean =>
+  expiresAt <= now
+
+function expiry(key: NamedKey, now: number): Html {
+  if (key.expiresAt === undefined) return html`never expires`
+  return html`${isExpired(key, now) ? 'expired' : 'expires'} ${when(key.expiresAt, now)}`
+}
+
 const row = (agentId: string, key: NamedKey, now: number): Html => html`<tr>
 <th scope="row" class="words" dir="auto">${key.name}${byClient(key, now)}${ofSessions(key, now)}</th>
 <td>${rights[key.access]}</td>
 <td class="words">${key.prefix === '' ? 'every memory' : html`only <code>${key.prefix}</code>…`}</td>
-<td>${key.expiresAt === undefined ? 'never ends' : html`ends ${when(key.expiresAt, now)}`}</td>
+<td>${expiry(key, now)}</td>
 <td>${key.lastUsedAt === undefined ? 'not used yet' : html`used ${when(key.lastUsedAt, now)}`}</td>
 <td>${revoke(agentId, key, now)}</td>
 </tr>`
@@ -143,7 +151,7 @@ const table = (agentId: string, keys: readonly NamedKey[], now: number): Html =>
   keys.length === 0
     ? html`<p class="empty">No named key yet.</p>`
     : html`<table class="list log keys">
-<thead><tr><th scope="col">Name</th><th scope="col">May</th><th scope="col">Reaches</th><th scope="col">Ends</th><th scope="col">Last use</th><th scope="col"><span class="away">What can be done</span></th></tr></thead>
+<thead><tr><th scope="col">Name</th><th scope="col">Access</th><th scope="col">Memories</th><th scope="col">Expires</th><th scope="col">Last use</th><th scope="col"><span class="away">What can be done</span></th></tr></thead>
 <tbody>${keys.map((key) => row(agentId, key, now))}</tbody>
 </table>`
 
@@ -158,7 +166,7 @@ export const keyFields = (
 ): Html => html`${input({ name: 'name', label: 'Name', hint: 'Whose it is, as it appears under Activity.' }, typed)}
 ${select({ name: 'access', label: 'It may', choices }, typed)}
 ${input({ name: 'prefix', label: 'Only memories whose keys begin with', hint: 'Left empty: all of them.', required: false }, typed)}
-${input({ name: 'expiresAt', label: 'Ends on', type: 'date', hint: 'When this day begins, in UTC. Left empty: never.', required: false }, typed)}`
+${input({ name: 'expiresAt', label: 'Expires on', type: 'date', hint: 'Expires at 00:00 UTC that day. Left empty: never.', required: false }, typed)}`
 
 const newKeyFields = (
   agentId: string,
@@ -203,7 +211,7 @@ async function showKeys(
 ${refusalNote(typed)}${ended ? note('good', html`<p>“<bdi>${ended}</bdi>” is revoked: programs that use it are refused.</p>`) : nothing}
 <section aria-labelledby="named">
 <h2 id="named">Named keys</h2>
-<p class="dim">Further tokens of the agent, each with its own limits and revoked by itself.</p>
+<p class="dim">One key per program, revoked separately.</p>
 ${table(agentId, keys, workspace.clock())}
 ${fold({ summary: html`New key`, open: open === 'new', body: newKeyFields(agentId, { turn, asked }, typed) })}
 </section>

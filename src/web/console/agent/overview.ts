@@ -20,7 +20,7 @@ import { unbroken } from './activity.ts'
 import { concernList, concernsOf, rateConcerns } from './attention.ts'
 import { connectSection, firstWrite, firstWritePath } from './connect.ts'
 import { type Feed, newestRuns, type Run, runList } from './feed.ts'
-import { rights } from './keys.ts'
+import { isExpired, rights } from './keys.ts'
 
 const RECENT = 8
 
@@ -85,7 +85,9 @@ const connection = (key: NamedKey, now: number): Html =>
 
 /** The named keys that programs use, the last used first. */
 function connections(agentId: string, keys: readonly NamedKey[], now: number): Html {
-  const used = keys.filter(lastUse).toSorted((a, b) => lastUse(b) - lastUse(a))
+  const used = keys
+    .filter((key) => lastUse(key) && !isExpired(key, now))
+    .toSorted((a, b) => lastUse(b) - lastUse(a))
   return html`<section aria-labelledby="connected">
 <div class="headed"><h2 id="connected">Connected programs</h2><a href="${tabPath(agentId, 'connect')}">Connect a program</a></div>
 <div id="programs" data-live>${

@@ -55,19 +55,19 @@ ${select({ name: 'symbol', label: 'Symbol', choices }, typed)}
 </form>`
 
 const transfer = (path: string): Html => html`<section aria-labelledby="leave">
-<h2 id="leave">Take it with you</h2>
+<h2 id="leave">Export</h2>
 <p>All memories and the profile in one file, or on one page to read and to print.</p>
 <p class="actions"><a class="button quiet" href="${path}/export" download>Download the export</a>
 <a class="button quiet" href="${path}/print">Read everything on one page</a></p>
 </section>
 <section aria-labelledby="arrive">
-<h2 id="arrive">Bring it back</h2>
+<h2 id="arrive">Import</h2>
 <p>The memories in an export, of this agent or another, become memories of this one.</p>
 <p class="actions"><a class="button quiet" href="${path}/import">Import an export</a></p>
 </section>`
 
 const leaveOrErase = (path: string): Html => html`<section class="risks" aria-labelledby="part">
-<h2 id="part">Part with it</h2>
+<h2 id="part">Leave or erase</h2>
 <ul class="rows">
 <li class="row"><span class="grow"><strong>Leave</strong><br><span class="dim">It goes on without your account; anyone with its operator token can reach it.</span></span>
 <a class="button quiet" href="${path}/leave">Leave the agent</a></li>
