@@ -161,7 +161,7 @@ describe('a home is added by its address', () => {
     const asked = await asking('modern', documentUrl)
     const { page } = await visit(at.browser, at.house.base)
     await page.goto(asked.url)
-    await page.getByRole('link', { name: 'Create an agent' }).click()
+    await page.getByRole('link', { name: 'Create your first agent' }).click()
     await page.getByLabel('Name').fill('Newcomer')
     await page.getByLabel('Purpose').fill('Remembers.')
     await page.getByLabel('E-mail').fill('newcomer@example.org')

@@ -39,7 +39,7 @@ describe('other ways into the console', () => {
       await loaded
     }
     await page.goto('/console')
-    await enter(/^Create an agent$/)
+    await enter(/^Create your first agent$/)
     await page.getByRole('heading', { name: 'Create an agent' }).waitFor()
     await type(/^Name$/, 'Atlas')
     await type(/^Purpose$/, 'Keeps a plan.')
