@@ -30,7 +30,13 @@ export const catalogue = {
   duplicate_header: {
     status: 400,
     title: 'A header was sent twice',
-    detail: 'Send Authorization, Content-Type and Idempotency-Key at most once each.',
+    detail: 'Send Agent-Run, Authorization, Content-Type and Idempotency-Key at most once each.',
+  },
+  invalid_agent_run: {
+    status: 400,
+    title: 'The name of the run is not valid',
+    detail:
+      'Send Agent-Run with 1 to 80 visible characters in UTF-8; spaces between them are fine. Or leave it out.',
   },
   token_in_query: {
     status: 400,

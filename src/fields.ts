@@ -16,6 +16,8 @@ export const fields = {
   keyPrefix: { pattern: '^[a-zA-Z0-9_.-]{0,100}$' },
   text: { minLength: 1, maxBytes: 16_384 },
   metadata: { maxBytes: 4_096 },
+  /** Of a client, as Agent-Run names it. */
+  run: { minLength: 1, maxLength: 80 },
   /** Of an embedding model. */
   model: { pattern: '^[\\w./:@-]{1,100}$' },
   vector: { minNumbers: 1, maxNumbers: 4_096 },

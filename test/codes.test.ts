@@ -445,6 +445,7 @@ const recipes: Readonly<Partial<Record<ErrorCode, Recipe>>> = {
   body_too_large: sending({ body: ' '.repeat(1_048_577) }),
   body_incomplete: sending(() => ({ body: new Readable().destroy() })),
   memory_not_found: sending({ query: 'key=absent' }),
+  invalid_agent_run: sending({ headers: { 'agent-run': ' ' } }),
   precondition_mismatch: sending({ headers: { 'if-match': '"9"' } }),
   version_conflict: memory({ expectedVersion: 9 }),
   version_not_found: sending({ query: 'key=plan&version=9' }),

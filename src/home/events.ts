@@ -12,6 +12,7 @@ import {
 } from '../store/port/events.ts'
 import type { Identity } from '../store/port/identity.ts'
 import { iso } from '../time.ts'
+import { runName } from './agent-run.ts'
 import { forAgents } from './guards.ts'
 import type { Home } from './home.ts'
 import { KEY_READ_ERRORS } from './key-scope.ts'
@@ -152,6 +153,9 @@ const query = z
       description:
         'Only events by the agent’s own token (agent), by the operator, or by the named key with this id.',
     }),
+    run: runName
+      .optional()
+      .meta({ description: 'Only events of the run that Agent-Run named so.' }),
     limit: queryInteger(LIMIT).optional().meta({ default: DEFAULT_LIMIT }),
   })
   .refine(({ key, prefix }) => key === undefined || prefix === undefined, {
@@ -161,8 +165,8 @@ const query = z
 
 type Query = z.output<typeof query>
 
-const isPlain = ({ order, since, key, prefix, type, by }: Query): boolean =>
-  order === 'oldest' && [since, key, prefix, type, by].every((each) => each === undefined)
+const isPlain = ({ order, since, key, prefix, type, by, run }: Query): boolean =>
+  order === 'oldest' && [since, key, prefix, type, by, run].every((each) => each === undefined)
 
 /** All events after an id, with a notice of those that are gone. */
 async function eventsAfter({ store }: Home, identity: Identity, after: number, limit: number) {

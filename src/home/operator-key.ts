@@ -11,6 +11,7 @@ import { WRITE_ERRORS } from '../pipeline/problem.ts'
 import { hashToken } from '../pipeline/tokens.ts'
 import type { HomeStore } from '../store/port/home.ts'
 import type { Identity } from '../store/port/identity.ts'
+import { namedRun } from './agent-run.ts'
 import {
   deriveOperatorToken,
   hashIdempotencyKey,
@@ -74,7 +75,7 @@ export const replaceOperatorKey = endpoint({
       'For an operator token that others may know. When the response is sent, the old token is already invalid, the agent has been removed from its account, and the birth can no longer be replayed; the agent token and the named keys remain valid. If the response is lost, repeat the call with the same Idempotency-Key and the old token: it returns the same token until the operator token is replaced again.',
     headers: idempotencyKeyHeader,
   },
-  guards: [...entrance('controls'), bearerOrBefore, operatorOnly, idempotencyKey, spent],
+  guards: [...entrance('controls'), bearerOrBefore, operatorOnly, idempotencyKey, spent, namedRun],
   query: noQuery,
   answers: {
     200: {

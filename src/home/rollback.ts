@@ -6,6 +6,7 @@ import { endpoint } from '../pipeline/endpoint.ts'
 import { clientOf } from '../pipeline/failures.ts'
 import { WRITE_ERRORS } from '../pipeline/problem.ts'
 import { integer } from '../pipeline/schemas.ts'
+import { runName } from './agent-run.ts'
 import { keyAuthor } from './events.ts'
 import { forOperators, noQuery } from './guards.ts'
 import type { Home } from './home.ts'
@@ -29,6 +30,10 @@ const schema = z
     by: keyAuthor.optional().meta({
       description:
         'Only memories that this author has changed since: agent (its own token), operator, or the id of a named key.',
+    }),
+    run: runName.optional().meta({
+      description:
+        'Only memories that this run has changed since, as `by.run` names it. With `by`, both must fit.',
     }),
     dryRun: z
       .boolean('must be true or false')

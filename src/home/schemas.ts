@@ -67,6 +67,9 @@ export const author = z
       .object({ id: z.string(), name: z.string() })
       .optional()
       .meta({ description: 'The named key that was used, if any.' }),
+    run: z.string().optional().meta({
+      description: 'What the client called its run, in Agent-Run. Nobody verifies it.',
+    }),
   })
   .nullable()
   .meta({ id: 'Author', description: 'null if the change was made before authors were recorded.' })

@@ -1,6 +1,7 @@
 /** POST /mcp: the home's verbs as tools and its memories as resources. */
 import { z } from 'zod'
 import { Problem, problem } from '../errors.ts'
+import { namedRun } from '../home/agent-run.ts'
 import { entrance, noQuery } from '../home/guards.ts'
 import type { Home } from '../home/home.ts'
 import { body } from '../home/limits.ts'
@@ -22,6 +23,7 @@ import { validateBody } from '../pipeline/validate.ts'
 import type { Identity } from '../store/port/identity.ts'
 import {
   CALL_TOOL,
+  clientIn,
   isOfMemories,
   type Message,
   messageOf,
@@ -149,7 +151,7 @@ const serveMcp = endpoint({
     description:
       'One JSON-RPC message of MCP, of the 2026-07-28 revision or of those of 2025, without a session. The tools and resources are described by the protocol itself: tools/list.',
   },
-  guards: [...entrance('reads'), inviting(bearerOfMcp), charged],
+  guards: [...entrance('reads'), inviting(bearerOfMcp), charged, namedRun],
   query: noQuery,
   upload: {
     schema: messageSchema,
@@ -179,7 +181,9 @@ const serveMcp = endpoint({
     requireScope(call, identity, message, home)
     const { exchange } = await loaded()
     const client = clientOf(call, home)
-    return exchange(call, { home, client, identity: { ...identity, via: 'mcp' }, message, barred })
+    const { run = clientIn(message) } = identity
+    const author = { ...identity, via: 'mcp', ...(run !== undefined && { run }) } as const
+    return exchange(call, { home, client, identity: author, message, barred })
   },
 })
 

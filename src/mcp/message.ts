@@ -1,5 +1,6 @@
 /** An MCP message, as far as it is inspected before the SDK. */
 import { z } from 'zod'
+import { runName } from '../home/agent-run.ts'
 import { membersOf, type Place, placesOf } from '../json/members.ts'
 
 /** One message; whether it is a request or a notification is left to the SDK. */
@@ -57,6 +58,16 @@ function withoutNulls(sent: { readonly value: unknown; readonly source: string }
     value: Object.fromEntries(Object.entries(value).filter(([, each]) => each !== null)),
     source: `{${members.map(([name, text]) => `${JSON.stringify(name)}:${text}`).join()}}`,
   }
+}
+
+const envelope = z.object({
+  _meta: z.object({ 'io.modelcontextprotocol/clientInfo': z.object({ name: z.string() }) }),
+})
+
+/** The client's name, which calls of the 2026 protocol carry; undefined if it cannot name a run. */
+export function clientIn({ body: { params } }: Message): string | undefined {
+  const { data } = envelope.safeParse(params)
+  return runName.safeParse(data?._meta['io.modelcontextprotocol/clientInfo'].name.trim()).data
 }
 
 /** Requests for memories, as opposed to the protocol itself. */

@@ -3,6 +3,7 @@
  * Guards run in list order, and the types enforce that order: a guard may need only facts that an
  * earlier guard has established.
  */
+import type { z } from 'zod'
 import type { ErrorCode, Problem } from '../errors.ts'
 import type { Answer, Call } from '../http/call.ts'
 
@@ -45,6 +46,8 @@ export interface Guard<in Deps, in Needs extends object, out Adds extends Addabl
   readonly name: string
   /** The errors that it can throw. */
   readonly errors: readonly ErrorCode[]
+  /** Request headers that it reads and that are described nowhere else. */
+  readonly accepts?: z.ZodObject
   /** Response headers that it can cause. */
   readonly headers?: readonly ResponseHeader[]
   /** The schemes of the OpenAPI document that satisfy it, any one of them. */

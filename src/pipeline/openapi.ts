@@ -57,6 +57,7 @@ function createComponents() {
   const schemas = new Map<string, Json>()
   const headers = new Map<string, Json>()
   const examples = new Map<string, Json>()
+  const parameters = new Map<string, Json>()
   const { $defs: { Problem } = {} } = z.toJSONSchema(problemSchema, { override: simplify })
   const base = referring(Problem)
   return {
@@ -73,6 +74,11 @@ function createComponents() {
       headers.set(name, textHeader(responseHeaders[name]))
       return { $ref: `#/components/headers/${name}` }
     },
+    /** What many operations take. */
+    parameter(described: Json & { readonly name: string }): Json {
+      parameters.set(described.name, described)
+      return { $ref: `#/components/parameters/${described.name}` }
+    },
     example(code: ErrorCode): Json {
       examples.set(code, { value: problemExample(code) })
       return { $ref: `#/components/examples/${code}` }
@@ -80,6 +86,7 @@ function createComponents() {
     all: () => ({
       schemas: sorted(schemas),
       headers: sorted(headers),
+      parameters: sorted(parameters),
       examples: sorted(examples),
     }),
   }
@@ -208,11 +215,14 @@ const securityOf = ({ guards }: Described) =>
   (guards.findLast(({ security }) => security)?.security ?? []).map((name) => ({ [name]: [] }))
 
 function operationOf(components: Components, endpoint: Described) {
-  const { operationId, docs, params, query } = endpoint
+  const { operationId, docs, guards, params, query } = endpoint
   const parameters = [
     ...parametersOf(components, 'path', params),
     ...parametersOf(components, 'query', query),
     ...parametersOf(components, 'header', docs?.headers),
+    ...guards.flatMap(({ accepts }) =>
+      parametersOf(components, 'header', accepts).map(components.parameter),
+    ),
   ]
   return {
     operationId,

@@ -50,11 +50,12 @@ export function writeAnswerOf(answer: ChangesAnswer): WriteAnswer {
 export const BY_HOST: Author = { as: 'operator', via: 'host' }
 
 /** The author, as stored with the change. */
-export const authorOf = ({ kind, via = 'api', account, key }: Identity): Author => ({
+export const authorOf = ({ kind, via = 'api', account, key, run }: Identity): Author => ({
   as: kind,
   via,
   ...(account !== undefined && { account }),
   ...(key && { key: { id: key.id, name: key.name } }),
+  ...(run !== undefined && { run }),
 })
 
 /** The ids of the retained events. */

@@ -31,10 +31,11 @@ export const hexOf = (bytes: Uint8Array): string =>
 export const beginningOf = (agentId: string): Buffer => sha256(`agent-home chain v1\n${agentId}`)
 
 /** In the order of RFC 8785, that of the members' names. */
-const canonicalAuthor = ({ account, as, key, via }: Author) => ({
+const canonicalAuthor = ({ account, as, key, run, via }: Author) => ({
   account,
   as,
   key: key && { id: key.id, name: key.name },
+  run,
   via,
 })
 

@@ -20,11 +20,15 @@ interface OpenLine extends Omit<Line, 'now' | 'wasThere'> {
 const isChange = ({ type, key, version }: HomeEvent): boolean =>
   key !== undefined && version !== undefined && type !== 'protect' && type !== 'unprotect'
 
-const isBy = ({ by }: HomeEvent, wanted: string | undefined): boolean =>
-  wanted === undefined || (by?.key?.id ?? by?.as) === wanted
+/** Whose changes; undefined: anybody's. */
+type Whose = Pick<Wanted, 'by' | 'run'>
+
+const isBy = ({ by }: HomeEvent, wanted: Whose): boolean =>
+  (wanted.by === undefined || (by?.key?.id ?? by?.as) === wanted.by) &&
+  (wanted.run === undefined || by?.run === wanted.run)
 
 /** Follows the memories of then through all that happened since, oldest event first. */
-export function followLines(by?: string) {
+export function followLines(wanted: Whose = {}) {
   const lines = new Map<string, OpenLine>()
   const origins: Origins = new Map()
 
@@ -67,7 +71,7 @@ export function followLines(by?: string) {
       const { key, from } = event
       if (key === undefined || !isChange(event)) return
       const touched = from === undefined ? linesOf(key, event) : rename(from, { ...event, key })
-      if (isBy(event, by)) for (const line of touched) line.isTouched = true
+      if (isBy(event, wanted)) for (const line of touched) line.isTouched = true
     },
     /** By key. */
     lines: (prefix: string): readonly OpenLine[] =>
@@ -124,9 +128,9 @@ export async function changedUntil(
   store: BatchStore,
   agentId: string,
   until: number,
-  { to, prefix, by }: Wanted,
+  { to, prefix, ...whose }: Wanted,
 ): Promise<readonly Line[]> {
-  const following = followLines(by)
+  const following = followLines(whose)
   for await (const event of eventsUntil(store, agentId, { after: to, until })) {
     following.meet(event)
   }

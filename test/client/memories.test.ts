@@ -117,6 +117,23 @@ describe('the client', () => {
     vi.unstubAllEnvs()
   })
 
+  test('a run is called as told, or by the environment, and is what others see', async () => {
+    const { home, token } = await opened.born()
+    const clientOf = (run?: string) => new AgentHome({ url: opened.url, token, run })
+    vi.stubEnv('AGENT_HOME_RUN', 'of the environment')
+    await clientOf().append('log', 'a')
+    await clientOf(' nächtlich 🌙 ').append('log', 'b')
+    await clientOf('').append('log', 'c')
+    vi.unstubAllEnvs()
+    await clientOf().append('log', 'd')
+    const runs = (await all(home.versions('log'))).map(({ by }) => by?.run)
+    expect(runs).toEqual([undefined, undefined, 'nächtlich 🌙', 'of the environment'])
+    expect(await all(home.events({ run: 'nächtlich 🌙' }))).toMatchObject([{ version: 2 }])
+    for (const run of ['x'.repeat(81), 'a\nb', 'a\u200eb']) {
+      expect(() => clientOf(run)).toThrow('run must have 1 to 80 visible characters')
+    }
+  })
+
   test('a conflict says everything that the answer said', async () => {
     const { home } = await opened.born()
     const { updatedAt } = await home.write('plan', 'A', { expectedVersion: 0 })

@@ -40,6 +40,7 @@ const published = {
     keyPrefix: { pattern: '^[a-zA-Z0-9_.-]{0,100}$' },
     text: { minLength: 1, maxBytes: 16_384 },
     metadata: { maxBytes: 4_096 },
+    run: { minLength: 1, maxLength: 80 },
     model: { pattern: '^[\\w./:@-]{1,100}$' },
     vector: { minNumbers: 1, maxNumbers: 4_096 },
     search: { minLength: 1, maxBytes: 16_384 },

@@ -46,4 +46,31 @@ describe.each(engines)('on $name', (engine) => {
     const kept = await get(other.token, 'memory/versions?key=plan')
     expect(kept.versions).toEqual(versions)
   })
+
+  const named = async (name: string, run?: string) => {
+    const { token } = await service.birth()
+    const { params, ...call } = toolCall('append_memory', { key: 'log', text: 'a' })
+    const _meta = { 'io.modelcontextprotocol/clientInfo': { name, version: '1' } }
+    const body = { ...call, params: { ...params, _meta } }
+    const headers = run === undefined ? {} : { 'agent-run': run }
+    await post(service, { token, headers, body })
+    const history = await post(service, { token, body: toolCall('memory_history', { key: 'log' }) })
+    const { versions } = await get(token, 'memory/versions?key=log')
+    const [newest] = versions as readonly { readonly by: object }[]
+    return { by: newest?.by, text: JSON.stringify(history.body) }
+  }
+
+  test('the run is the client’s name, unless the client names another', async () => {
+    const { by: client, text } = await named(' claude-code ')
+    expect(client).toEqual({ ...by, run: 'claude-code' })
+    expect(text).toContain('by the agent through mcp (claude-code)')
+    expect((await named('claude-code', 'seven')).by).toEqual({ ...by, run: 'seven' })
+  })
+
+  test.each(['', 'x'.repeat(81), 'a\nb'])('a client named %j has no run', async (name) => {
+    const { by: client, text } = await named(name)
+    expect(client).toEqual(by)
+    expect(text).toContain('through mcp')
+    expect(text).not.toContain('mcp (')
+  })
 })

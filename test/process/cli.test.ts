@@ -189,6 +189,23 @@ test.concurrent('what is asked for is narrowed by each of its options', async ()
   expect(await told(...back, '--by', 'operator')).toMatchObject({ deleted: 0 })
 })
 
+test.concurrent('a command says what its run is called, and one run is listed and taken back', async () => {
+  const { say, born } = await open()
+  const operator = ['--token', born.operator_token]
+  await say('write', 'plan', 'one', '--run', 'first')
+  await say('append', 'plan', ', two', '--run', 'second')
+  await say('write', 'other', 'one', '--run', 'second')
+  expect((await say('history', 'plan')).stdout).toMatch(/append .*agent, api, second/)
+  const { events } = JSON.parse((await say('events', '--run', 'second', '--json')).stdout)
+  expect(events.map(({ type }: { type: string }) => type)).toEqual(['write', 'append'])
+  const taken = await say('rollback', '0', '--run', 'second', '--json', ...operator)
+  expect(JSON.parse(taken.stdout)).toMatchObject({ deleted: 2 })
+  const { events: all } = JSON.parse((await say('events', '--json')).stdout)
+  // What is taken back is the operator's own doing, and no run's.
+  expect(all[0].by).toEqual({ as: 'operator', via: 'api' })
+  expect((await say('write', 'a', 'x', '--run', 'x'.repeat(81))).code).toBe(2)
+})
+
 test.concurrent('a context has as many bytes as it is given', async () => {
   const { say } = await open()
   for (const key of ['a', 'b']) {

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { DatabaseSync } from 'node:sqlite'
-import { PassThrough } from 'node:stream'
+import { PassThrough, Readable } from 'node:stream'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
 import { relay } from '../../src/cli/remote/mcp/mcp.ts'
 import { tools } from '../../src/mcp/tools/index.ts'
@@ -31,6 +31,30 @@ const remote = () => ({ AGENT_HOME_URL: opened.url, AGENT_HOME_TOKEN: token })
 
 const never = tokenFrom('agent', Buffer.alloc(32, 7))
 
+/** What the run was called that wrote a memory last. */
+async function runOf(key: string): Promise<string | undefined> {
+  const path = `/api/agents/me/memory/versions?key=${key}`
+  const { body } = await opened.service.call('GET', path, { token })
+  const [newest] = body.versions as readonly { readonly by: { readonly run?: string } }[]
+  return newest?.by.run
+}
+
+test('a run is called what --run or AGENT_HOME_RUN says, else by the client’s name', async () => {
+  const write = (key: string) => [
+    initialize,
+    calling(2, 'write_memory', { key, text: 'x', expectedVersion: 0 }),
+  ]
+  await scripted(remote(), write('named.by-client'))
+  expect(await runOf('named.by-client')).toBe('script')
+  await scripted({ ...remote(), AGENT_HOME_RUN: 'nächtlich' }, write('named.by-environment'))
+  expect(await runOf('named.by-environment')).toBe('nächtlich')
+  const output = new PassThrough().resume()
+  const input = Readable.from(write('named.by-option').map((each) => `${JSON.stringify(each)}\n`))
+  const connection = { url: opened.url, token, profile: undefined, run: 'seven', notice: () => {} }
+  await relay(connection, { input, output, say: () => {} })
+  expect(await runOf('named.by-option')).toBe('seven')
+})
+
 test.each(eras)('a client of $version has the same tools over stdio', async ({ era, version }) => {
   const client = connecting(era)
   const transport = starting(remote())
@@ -47,6 +71,7 @@ test.each(eras)('a client of $version has the same tools over stdio', async ({ e
   expect(read.structuredContent).toMatchObject({ memory: { text: 'Step 1', version: 1 } })
   const again = await client.callTool({ name: 'write_memory', arguments: args })
   expect(again.isError).toBe(true)
+  expect(await runOf(args.key)).toBe('test')
   const uri = `memory:///${args.key}`
   expect((await client.readResource({ uri })).contents).toMatchObject([{ uri, text: 'Step 1' }])
   await expect(client.readResource({ uri: 'memory:///nothing' })).rejects.toThrow()

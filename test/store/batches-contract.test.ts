@@ -348,14 +348,16 @@ describe.each(stores)('on $name', (engine) => {
     await bring(operator, all)
     await write(agent, 'kept', 'before')
     const then = (await eventsOf(agent)).length
+    const run = 'later'
     await bring(
-      operator,
+      { ...operator, run },
       all.map(({ key }) => kept(key, 1, 'later')),
     )
-    // By another author, and out of its prefix.
+    // By another author, out of its prefix, and by no run.
     await write(agent, 'kept', theirs)
-    await write(operator, 'own', theirs)
-    const order = { to: then, prefix: 'k', by: 'operator', dryRun: false }
+    await write({ ...operator, run }, 'own', theirs)
+    await write(operator, 'kin', theirs)
+    const order = { to: then, prefix: 'k', by: 'operator', run, dryRun: false }
     const rolling = fixture
       .store()
       .rollBack(operator, order, NOON)
@@ -371,7 +373,7 @@ describe.each(stores)('on $name', (engine) => {
     await restart()
     expect([await rolling, isTheirs]).toEqual(['cut off', true])
     const now = await contents(agent)
-    expect(now).toMatchObject({ [last]: theirs, kept: theirs, own: theirs })
+    expect(now).toMatchObject({ [last]: theirs, kept: theirs, own: theirs, kin: theirs })
     expect(Object.values(now).filter((text) => text === 'then')).toHaveLength(count - 1)
     const types = await typesOf(agent)
     expect(types.slice(types.indexOf('rollback'))).toEqual(

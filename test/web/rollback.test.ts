@@ -92,6 +92,41 @@ test('of everybody under a prefix, or of all, and what is not kept is named', as
   )
 })
 
+test('one run is told apart in the history and the activity, and taken back alone', async () => {
+  const operator = await openConsole(service)
+  const { born, agent } = operator
+  const as = (run: string) => (key: string, expectedVersion: number) =>
+    service.call('POST', memoryPath, {
+      token: born.token,
+      headers: { 'agent-run': run },
+      body: { key, text: `by ${run}`, expectedVersion },
+    })
+  await as('one')('plan', 0)
+  await as(HOSTILE)('plan', 1)
+  await as(HOSTILE)('second', 0)
+  const history = (await operator.get(`${agent}/memory?key=plan`)).text
+  expect(textIn(history)).toContain('The agent, run “one”')
+  expect(textIn(history)).toContain(`The agent, run “${HOSTILE}”`)
+  expect(history).not.toContain('<kept')
+  const compared = (await operator.get(`${agent}/memory/compare?key=plan&from=1&to=2`)).text
+  const [back = ''] = linksIn(compared).filter((link) => link.includes('/rollback?'))
+  const shown = (await operator.get(back)).text
+  expect(listIn(shown)).toEqual([
+    'plan will get version 1 again',
+    'second will be deleted: it did not exist then',
+  ])
+  expect(formIn(shown)).toMatchObject({ by: 'agent', run: HOSTILE })
+  const activity = async (run: string) =>
+    textIn((await operator.get(`${agent}/activity?run=${encodeURIComponent(run)}`)).text)
+  expect(await activity('one')).toContain('run “one”')
+  expect(await activity('one')).not.toContain('second')
+  expect(await activity('none')).toContain('Nothing like it happened.')
+  await operator.post(`${agent}/rollback`, formIn(shown))
+  expect(await operator.stored('plan')).toMatchObject({ text: 'by one' })
+  expect(await operator.stored('second')).toBeUndefined()
+  expect((await operator.get(`${agent}/activity?run=${'x'.repeat(81)}`)).status).toBe(400)
+})
+
 test('a long list has pages', async () => {
   const { born, page, since } = await open()
   for (let n = 10; n < 60; n++) await write(service, born.token, `long.${n}`, 'x')

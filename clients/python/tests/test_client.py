@@ -88,6 +88,26 @@ def test_addresses_and_tokens_are_from_the_environment_unless_told(
             AgentHome(url=where.url, token=token)
 
 
+def test_a_run_is_called_as_told_or_by_the_environment(
+    where: Where, born: BirthResult, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def named(run: str | None = None) -> AgentHome:
+        return AgentHome(url=where.url, token=born.token, run=run)
+
+    monkeypatch.setenv("AGENT_HOME_RUN", "of the environment")
+    named().append("runs", "a")
+    named(" nächtlich 🌙 ").append("runs", "b")
+    named("").append("runs", "c")
+    monkeypatch.delenv("AGENT_HOME_RUN")
+    named().append("runs", "d")
+    runs = [each.by and each.by.run for each in named().versions("runs")]
+    assert runs == [None, None, "nächtlich 🌙", "of the environment"]
+    assert [each.version for each in named().events(run="nächtlich 🌙")] == [2]
+    for run in ("x" * 81, "a\nb", "a\u200eb"):
+        with pytest.raises(ValueError, match="run must have 1 to 80 visible characters"):
+            named(run)
+
+
 @pytest.mark.parametrize(
     ("given", "address"),
     [

@@ -49,6 +49,8 @@ export interface EventsOptions extends CallOptions {
   readonly type?: HomeEvent['type']
   /** Only those by the agent’s own token, by the operator, or by the named key with this id. */
   readonly by?: 'agent' | 'operator' | (string & {})
+  /** Only those of the run that was called so. */
+  readonly run?: string
   /** At most so many; all unless told. */
   readonly limit?: number
 }
@@ -329,6 +331,7 @@ export class Home extends Batches {
     prefix,
     type,
     by,
+    run,
     ...options
   }: EventsOptions = {}): AsyncIterable<HomeEvent> {
     return pages(
@@ -336,7 +339,7 @@ export class Home extends Batches {
         this.transport
           .ask<{ readonly events: readonly HomeEvent[]; readonly next: number | null }>({
             path: '/me/events',
-            query: { order, after: from, since, key, prefix, type, by, limit: most },
+            query: { order, after: from, since, key, prefix, type, by, run, limit: most },
             ...options,
           })
           .then(({ events, next }) => ({ items: events, next })),

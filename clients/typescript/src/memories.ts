@@ -10,6 +10,11 @@ import type { DeletedMemory, Link, Memory, Metadata, Version } from './wire.ts'
 export interface AgentHomeOptions extends TransportOptions {
   /** The agent's, the operator's, or that of a named key; AGENT_HOME_TOKEN unless told. */
   readonly token?: string | undefined
+  /**
+   * What this run of your program is called, at most 80 characters: kept with what it writes, as
+   * `by.run`. AGENT_HOME_RUN unless told.
+   */
+  readonly run?: string | undefined
   /** Where the last head of this home is remembered: with it, the first call checks it. */
   readonly heads?: Heads | undefined
 }
@@ -58,10 +63,15 @@ export class Memories {
   protected readonly heads: Heads | undefined
 
   /** Throws TypeError if the address or the token is missing or malformed. */
-  constructor({ token = settings().AGENT_HOME_TOKEN, heads, ...options }: AgentHomeOptions = {}) {
+  constructor({
+    token = settings().AGENT_HOME_TOKEN,
+    run = settings().AGENT_HOME_RUN,
+    heads,
+    ...options
+  }: AgentHomeOptions = {}) {
     if (!token) throw new TypeError('token is missing: pass it, or set AGENT_HOME_TOKEN')
     this.heads = heads
-    this.transport = new Transport(options, token)
+    this.transport = new Transport(options, token, run)
   }
 
   /**

@@ -25,6 +25,8 @@ export interface RollbackOptions extends CallOptions {
   readonly prefix?: string
   /** Only memories that the agent’s own token, the operator or the named key with this id changed. */
   readonly by?: 'agent' | 'operator' | (string & {})
+  /** Only memories that the run that was called so has changed; with `by`, both must fit. */
+  readonly run?: string
   /** Report what would be, without changing anything. */
   readonly dryRun?: boolean
 }
@@ -71,11 +73,11 @@ export class Operator extends Keys {
    * }
    * ```
    */
-  rollBack({ to, prefix, by, dryRun, ...options }: RollbackOptions): Promise<RolledBack> {
+  rollBack({ to, prefix, by, run, dryRun, ...options }: RollbackOptions): Promise<RolledBack> {
     return this.transport.ask({
       method: 'POST',
       path: '/me/rollback',
-      body: { to, prefix, by, dryRun },
+      body: { to, prefix, by, run, dryRun },
       reads: dryRun,
       ...options,
       timeout: options.timeout ?? IMPORT_MS,

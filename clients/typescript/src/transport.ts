@@ -132,6 +132,16 @@ function requireToken(token: string): string {
   throw new TypeError('token must be visible ASCII characters alone')
 }
 
+const RUN = /^[^\p{C}\p{Zl}\p{Zp}]{1,80}$/u
+
+/** The bytes of a header are given as Latin-1. '' if none is told. */
+function runHeader(run: string): string {
+  const told = run.trim()
+  if (told !== '' && !RUN.test(told))
+    throw new TypeError('run must have 1 to 80 visible characters')
+  return String.fromCharCode(...new TextEncoder().encode(told))
+}
+
 /** The platform's error would quote the value, which may be a secret. */
 function requireHeaders(headers: Readonly<Record<string, string>>): void {
   try {
@@ -145,6 +155,7 @@ export class Transport {
   readonly #address: string
   readonly #isLoopback: boolean
   readonly #token: string
+  readonly #run: string
   readonly #fetch: typeof globalThis.fetch
   readonly #timeout: number
   readonly #retries: number
@@ -154,11 +165,12 @@ export class Transport {
   #wake: (() => Promise<boolean>) | undefined
   #waking: Promise<boolean> | undefined
 
-  /** Throws TypeError. `token`: '' where none is sent. */
-  constructor(options: TransportOptions, token: string) {
+  /** Throws TypeError. `token` and `run`: '' where none is sent. */
+  constructor(options: TransportOptions, token: string, run = '') {
     this.#address = addressOf(options.url ?? settings().AGENT_HOME_URL)
     this.#isLoopback = isLoopback(this.#address)
     this.#token = requireToken(token)
+    this.#run = runHeader(run)
     this.#fetch = options.fetch ?? ((...args) => globalThis.fetch(...args))
     this.#timeout = options.timeout ?? TIMEOUT_MS
     this.#retries = options.retries ?? RETRIES
@@ -246,6 +258,7 @@ export class Transport {
       headers: {
         ...userAgent(),
         ...(this.#token !== '' && { authorization: `Bearer ${this.#token}` }),
+        ...(this.#run !== '' && { 'agent-run': this.#run }),
         ...(sent !== undefined && { 'content-type': 'application/json' }),
         ...headers,
       },

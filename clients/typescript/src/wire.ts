@@ -88,6 +88,8 @@ export type Author = {
   readonly via: 'api' | 'console' | 'mcp' | 'host'
   readonly account?: string
   readonly key?: { readonly id: string; readonly name: string }
+  /** What the client called its run: nobody verifies it. */
+  readonly run?: string
 } | null
 
 export interface Version {

@@ -39,6 +39,13 @@ const AROUND = {
   summary: 'with so many memories before and after each (0 to 2)',
 }
 
+const RUN: Option = {
+  name: 'run',
+  value: 'NAME',
+  summary: 'what this run is called in the history (AGENT_HOME_RUN)',
+}
+const OF_RUN: Option = { name: 'run', value: 'NAME', summary: 'only changes by this run' }
+
 const PREFIX: Option = { name: 'prefix', value: 'PREFIX', summary: 'only keys with this prefix' }
 const LIMIT: Option = { name: 'limit', value: 'N', summary: 'maximum number of results' }
 const FORCE: Option = { name: 'force', summary: 'replace an existing file' }
@@ -141,6 +148,7 @@ const withToken: readonly Ungrouped[] = [
       FROM_FILE,
       { name: 'overwrite', summary: 'replace any version' },
       { name: 'metadata', value: 'JSON', summary: 'a JSON object' },
+      RUN,
     ],
     load: async () => (await import('./memories.ts')).writeCommand,
   },
@@ -148,7 +156,7 @@ const withToken: readonly Ungrouped[] = [
     name: 'append',
     summary: 'add text to the end of a memory',
     parameters: [KEY, TEXT],
-    options: [EXPECT, FROM_FILE],
+    options: [EXPECT, FROM_FILE, RUN],
     load: async () => (await import('./memories.ts')).appendCommand,
   },
   {
@@ -157,7 +165,7 @@ const withToken: readonly Ungrouped[] = [
     details:
       'Replaces OLD, which must be in the text exactly once, with NEW; the rest is unchanged. An empty NEW removes the passage.',
     parameters: [KEY, { name: 'OLD' }, { name: 'NEW' }],
-    options: [EXPECT],
+    options: [EXPECT, RUN],
     load: async () => (await import('./memories.ts')).editCommand,
   },
   {
@@ -195,21 +203,21 @@ const withToken: readonly Ungrouped[] = [
     name: 'restore',
     summary: 'restore an earlier version as a new one',
     parameters: [KEY, { name: 'VERSION' }],
-    options: [EXPECT],
+    options: [EXPECT, RUN],
     load: async () => (await import('./memories.ts')).restoreCommand,
   },
   {
     name: 'delete',
     summary: 'delete a memory; it can be restored',
     parameters: [KEY],
-    options: [EXPECT],
+    options: [EXPECT, RUN],
     load: async () => (await import('./memories.ts')).deleteCommand,
   },
   {
     name: 'rename',
     summary: 'give a memory another key; it keeps its id and history',
     parameters: [KEY, { name: 'NEW-KEY' }],
-    options: [EXPECT],
+    options: [EXPECT, RUN],
     load: async () => (await import('./memories.ts')).renameCommand,
   },
   {
@@ -235,6 +243,7 @@ const withToken: readonly Ungrouped[] = [
         choices: ['fail', 'skip', 'replace'],
       },
       DRY_RUN,
+      RUN,
     ],
     load: async () => (await import('./transfer.ts')).importCommand,
   },
@@ -254,6 +263,7 @@ const withToken: readonly Ungrouped[] = [
     options: [
       { name: 'since', value: 'TIME', summary: 'from this time, such as 2027-01-31T22:00:00Z' },
       { name: 'by', value: 'WHO', summary: 'agent, operator, or the id of a named key' },
+      { ...OF_RUN, summary: 'only events of this run' },
       { name: 'type', value: 'TYPE', summary: 'only this type, such as delete' },
       { name: 'key', value: 'KEY', summary: 'only events of this memory' },
       PREFIX,
@@ -281,6 +291,7 @@ const withToken: readonly Ungrouped[] = [
       { ...PREFIX, summary: 'only keys with this prefix; file names omit it' },
       { name: 'read-only', summary: 'send nothing to the home' },
       { name: 'delete', summary: 'allow more than half of the files or memories to be removed' },
+      RUN,
     ],
     load: async () => (await import('./sync/sync.ts')).syncCommand,
   },
@@ -289,6 +300,9 @@ const withToken: readonly Ungrouped[] = [
     summary: 'offer the home’s memories as MCP tools, on standard input and output',
     details:
       'For clients that start programs: forwards their messages to /mcp of the home, and its responses back. Nothing else is written to standard output.',
+    options: [
+      { ...RUN, summary: 'what this run is called (AGENT_HOME_RUN; default: the client’s name)' },
+    ],
     load: async () => (await import('./mcp/mcp.ts')).mcpCommand,
   },
   {
@@ -350,6 +364,7 @@ const withToken: readonly Ungrouped[] = [
     options: [
       PREFIX,
       { name: 'by', value: 'WHO', summary: 'only changes by agent, operator or this named key' },
+      OF_RUN,
       DRY_RUN,
     ],
     load: async () => (await import('./operator.ts')).rollbackCommand,

@@ -23,6 +23,8 @@ export interface Connection {
   readonly token: string
   /** The profile that contained the token. */
   readonly profile: string | undefined
+  /** What this run is called; undefined: by the environment, if at all. */
+  readonly run?: string | undefined
   readonly notice: Notice
 }
 
@@ -88,7 +90,8 @@ function fromProfile(given: Given, name: string, who: 'agent' | 'operator'): Con
   const profile = namedProfile(name)
   const { url = profile.url, token = tokenIn(profile, who) ?? '' } = given.options
   const { notice } = given
-  return { url, token, profile: given.options.token === undefined ? name : undefined, notice }
+  const saved = given.options.token === undefined ? name : undefined
+  return { url, token, profile: saved, run: given.options.run, notice }
 }
 
 /**
@@ -104,7 +107,8 @@ export function connectionOf(given: Given, who: 'agent' | 'operator' = 'agent'):
   const token = set ?? tokenIn(profile, who)
   if (token === undefined) throw usage(NO_TOKEN)
   const { notice } = given
-  return { url: urlOf(given, config, profile), token, profile: profile && name, notice }
+  const url = urlOf(given, config, profile)
+  return { url, token, profile: profile && name, run: given.options.run, notice }
 }
 
 const NO_HOME = 'This is not an answer from an Agent Home. Is the address right?'
@@ -120,11 +124,17 @@ export async function profileAt(home: AgentHome): Promise<ProfileResult> {
 export const ONCE = { retries: 0, timeout: 5_000 }
 
 export const homeAt = (
-  { url, token, notice }: Omit<Connection, 'profile'>,
+  { url, token, run, notice }: Omit<Connection, 'profile'>,
   options: Omit<AgentHomeOptions, 'url' | 'token'> = {},
 ): AgentHome => {
   try {
-    return new AgentHome({ ...sayingWaits(url, notice, processTimers), ...options, url, token })
+    return new AgentHome({
+      ...sayingWaits(url, notice, processTimers),
+      ...options,
+      url,
+      token,
+      run,
+    })
   } catch (error) {
     if (error instanceof TypeError) throw usage(error.message)
     throw error

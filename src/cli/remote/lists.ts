@@ -37,7 +37,7 @@ const within = ({ options: { prefix } }: Given) => (prefix === undefined ? {} : 
 const authorOf = (by: Version['by']): string => {
   if (!by) return ''
   const who = by.key?.name ?? by.account ?? by.as
-  return `${who}, ${by.via}`
+  return [who, by.via, ...(by.run === undefined ? [] : [by.run])].join(', ')
 }
 
 const summaryRow = ({ key, version, bytes, updatedAt }: MemorySummary) => [
@@ -117,11 +117,12 @@ const eventRow = ({ id, type, key = '', version, by, createdAt }: HomeEvent) => 
 ]
 
 export async function eventsCommand(given: Given): Promise<Report> {
-  const { since, key, prefix, type, by } = given.options
-  const asked = { since, key, prefix, type, by } as EventsOptions
+  const { run, ...options } = given.options
+  const { since, key, prefix, type, by } = options
+  const asked = { since, key, prefix, type, by, run } as EventsOptions
   const order = given.flags.has('oldest') ? 'oldest' : 'newest'
   const limit = limitOf(given)
-  const events = await atHome(given, (home) =>
+  const events = await atHome({ ...given, options }, (home) =>
     Array.fromAsync(home.events({ ...asked, order, limit })),
   )
   const text = table(['ID', 'WHAT', 'KEY', 'VERSION', 'BY WHOM', 'AT'], events.map(eventRow))

@@ -70,10 +70,11 @@ const NOTHING_DONE = 'Nothing was changed. Run the command without --dry-run to 
 export async function rollbackCommand(given: Given): Promise<Report> {
   const [event] = given.args
   const to = eventGiven('EVENT', event) ?? 0
-  const { prefix, by } = given.options
+  const { run, ...options } = given.options
+  const { prefix, by } = options
   const dryRun = given.flags.has('dry-run')
-  const asked = { to, dryRun, ...(prefix && { prefix }), ...(by && { by }) }
-  const done = await atHome(given, (home) => home.rollBack(asked), 'operator')
+  const asked = { to, dryRun, ...(prefix && { prefix }), ...(by && { by }), ...(run && { run }) }
+  const done = await atHome({ ...given, options }, (home) => home.rollBack(asked), 'operator')
   const { restored, deleted, unchanged, skipped } = done
   const gone = skipped.map(({ key }) => key).join(', ')
   const left = gone === '' ? '' : `; no longer kept: ${gone}`

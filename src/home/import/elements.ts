@@ -9,6 +9,7 @@ import { type Author, DOORS } from '../../store/port/identity.ts'
 import { OPERATIONS } from '../../store/port/memories.ts'
 import type { KeptVersion } from '../../store/port/transfer.ts'
 import { instantOf } from '../../time.ts'
+import { runName } from '../agent-run.ts'
 import { eventSchema, hash, linkSchema } from '../events.ts'
 import { EXPORT_FORMAT } from '../export.ts'
 import { excessOf, metadata, metadataIn, text } from '../memories/content.ts'
@@ -41,6 +42,7 @@ const author = z
     via: z.enum(DOORS),
     account: z.string().max(fields.email.maxLength).optional(),
     key: z.strictObject({ id, name: z.string().max(fields.name.maxLength) }).optional(),
+    run: runName.optional(),
   })
   .nullable()
 

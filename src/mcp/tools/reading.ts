@@ -123,7 +123,7 @@ const historyInput = z.strictObject({
 type Version = ReturnType<typeof versionView>
 
 const versionLine = ({ version, operation, bytes, by, createdAt }: Version): string =>
-  `version ${version}: ${operation}, ${bytes} bytes, ${createdAt}${by ? `, by the ${by.as} through ${by.via}` : ''}`
+  `version ${version}: ${operation}, ${bytes} bytes, ${createdAt}${by ? `, by the ${by.as} through ${by.via}${by.run === undefined ? '' : ` (${by.run})`}` : ''}`
 
 export const memoryHistory: Tool<typeof historyInput> = {
   ...reading,

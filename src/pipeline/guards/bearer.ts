@@ -8,7 +8,7 @@ import type { Guard } from '../guard.ts'
 import { hasExpired, hashToken, isWellFormedToken, tokenMark } from '../tokens.ts'
 import { type Announced, refuseUnspent, type WithBudgets } from './budget.ts'
 
-const SINGLE = ['authorization', 'content-type', 'idempotency-key']
+const SINGLE = ['agent-run', 'authorization', 'content-type', 'idempotency-key']
 
 const isRepeated = (name: string, { rawHeaders }: Call): boolean =>
   rawHeaders.filter((each, at) => at % 2 === 0 && each.toLowerCase() === name).length > 1

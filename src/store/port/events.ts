@@ -120,6 +120,8 @@ export interface EventsQuery {
   readonly type?: EventType | undefined
   /** Only those of this author: `agent`, `operator`, or the id of a named key. */
   readonly by?: string | undefined
+  /** Only those of the run that the client named so. */
+  readonly run?: string | undefined
 }
 
 export type EventsPage =

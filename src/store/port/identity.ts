@@ -51,6 +51,8 @@ export interface Identity {
   readonly status: AgentStatus
   /** Defaults to `api`. */
   readonly via?: Door
+  /** What the client calls this run of itself: a label that nobody verifies. */
+  readonly run?: string | undefined
   /** The e-mail address of the operator's account, for requests from the console. */
   readonly account?: string
   /** The limits of a named key. */
@@ -71,6 +73,8 @@ export interface Author {
   readonly as: TokenKind
   readonly via: Door
   readonly account?: string
+  /** As the client named it. */
+  readonly run?: string
   /** The named key. */
   readonly key?: Pick<KeyBounds, 'id' | 'name'>
 }

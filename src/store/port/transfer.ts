@@ -122,6 +122,8 @@ export interface RollbackOrder {
   readonly prefix: string
   /** Only memories that this author has changed since: see `EventsQuery`. */
   readonly by?: string | undefined
+  /** Only memories that this run has changed since: by this author, if both are given. */
+  readonly run?: string | undefined
   /** Report the result without changing anything. */
   readonly dryRun: boolean
 }

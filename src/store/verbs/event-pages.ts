@@ -21,13 +21,13 @@ export interface EventStatements {
   /** The time of the newest event up to $2 of the agent $1; the newest 64 may be left out. */
   readonly timeUpTo: Statement<{ at: number }>
   /**
-   * Of the agent $1, events with $2 < id <= $3 that `eventsMatch` finds, at most $9, in
+   * Of the agent $1, events with $2 < id <= $3 that `eventsMatch` finds, at most $10, in
    * this order.
    */
   readonly within: Readonly<Record<EventsQuery['order'], Statement<EventRow>>>
 }
 
-/** Whether an event is from this time on, of a key in this range, of this type, by this author. */
+/** Whether an event is from this time on, of a key in this range, of this type, by this author and run. */
 export const eventsMatch = (
   columns: Readonly<Record<'at' | 'key' | 'from' | 'type' | 'author', string>>,
 ): string => `
@@ -35,7 +35,8 @@ export const eventsMatch = (
   AND (CAST($5 AS TEXT) IS NULL OR (${columns.key} >= $5 AND ${columns.key} < $6)
     OR (${columns.from} >= $5 AND ${columns.from} < $6))
   AND (CAST($7 AS TEXT) IS NULL OR ${columns.type} = $7)
-  AND (CAST($8 AS TEXT) IS NULL OR coalesce(${columns.author} -> 'key' ->> 'id', ${columns.author} ->> 'as') = $8)`
+  AND (CAST($8 AS TEXT) IS NULL OR coalesce(${columns.author} -> 'key' ->> 'id', ${columns.author} ->> 'as') = $8)
+  AND (CAST($9 AS TEXT) IS NULL OR ${columns.author} ->> 'run' = $9)`
 
 /** The newest events may be where `timeUpTo` does not look. */
 const RECENT = 64
@@ -95,7 +96,7 @@ const rangeOf = ({ key, prefix }: EventsQuery): readonly [from: string | null, t
   return [prefix === '' ? null : prefix, endOf(prefix)]
 }
 
-const NO_FILTERS = [null, null, null, null, null] as const
+const NO_FILTERS = [null, null, null, null, null, null] as const
 
 /** Events of one call that the store makes for itself. */
 export const EVENTS_AT_ONCE = 500
@@ -121,7 +122,7 @@ export const eventReads = ({ timeUpTo, within }: EventStatements) => ({
     const refused = yield* refuse(identity)
     if (refused) return refused
     const { agentId } = identity
-    const { order, limit, since, type, by } = query
+    const { order, limit, since, type, by, run } = query
     const [log] = yield* ask(retained, agentId)
     const { first, last } = log ?? { first: 1, last: 0 }
     const low =
@@ -131,7 +132,7 @@ export const eventReads = ({ timeUpTo, within }: EventStatements) => ({
       return { outcome: 'page', events: [], next: undefined, looked: 0 }
     }
     const { after, until } = look
-    const filters = [since, ...rangeOf(query), type, by]
+    const filters = [since, ...rangeOf(query), type, by, run]
     const rows = yield* ask(within[order], agentId, after, until, ...filters, limit)
     const events = rows.map(eventOf)
     const rest = restOf(

@@ -8,7 +8,7 @@ import {
   refusalsAreFree,
 } from './budgets.ts'
 import { forms, formsAgain, secondLooks } from './forms.ts'
-import { keeping, keepingRefusals, strictness } from './headers.ts'
+import { keeping, keepingRefusals, runs, strictness } from './headers.ts'
 import { browsers, listedOrigins, otherSites, readers } from './origins.ts'
 import { admins, owners, sessions } from './sessions.ts'
 import { addresses, anybody, offers, switchedOff } from './settings.ts'
@@ -35,6 +35,7 @@ const decidedAtTheDoor: readonly Part[] = [
   readers,
   browsers,
   strictness,
+  runs,
   keepingRefusals,
   forms,
   formsAgain,

@@ -1,10 +1,12 @@
 /** Headers that came twice, tokens in addresses, and who may keep an answer. */
+import { takesToken } from '../rights.ts'
 import { expecting, type Faults, outcomeOf, type Subject } from '../subject.ts'
 
 export async function* strictness(subject: Subject): Faults {
   const { row, world, ask } = subject
   const { token } = world.mine
   const twice = {
+    'agent-run': ['a', 'b'],
     authorization: [`Bearer ${token}`, `Bearer ${token}`],
     'content-type': ['application/json', 'application/json'],
     'idempotency-key': ['a', 'b'],
@@ -22,6 +24,13 @@ export async function* strictness(subject: Subject): Faults {
   for (const query of tokens) {
     yield* expecting(subject, `with ?${query.split('=')[0]}`, 'token_in_query', { query })
   }
+}
+
+/** Whoever has a token may say what their run is called. */
+export async function* runs(subject: Subject): Faults {
+  if (!subject.row.ofHome || !takesToken(subject.row)) return
+  const headers = { 'agent-run': ' ' }
+  yield* expecting(subject, 'with a run of spaces', 'invalid_agent_run', { headers })
 }
 
 export async function* keeping({ row, ask }: Subject): Faults {

@@ -63,7 +63,8 @@ class Call(TypedDict, total=False):
 class Request:
     method: str
     url: str
-    headers: Mapping[str, str]
+    #: Text, or bytes.
+    headers: Mapping[str, Any]
     #: Bytes, or an iterable of them.
     content: Any
     #: Seconds until the answer has begun and, unless it is a stream, is whole.
@@ -211,6 +212,14 @@ def require_token(token: str) -> str:
     raise ValueError("token must be visible ASCII characters alone")
 
 
+def run_of(run: str | None) -> bytes:
+    """As a header has it: empty if none is told. Raises ValueError."""
+    told = (os.environ.get("AGENT_HOME_RUN") or "" if run is None else run).strip()
+    if len(told) <= 80 and (told == "" or told.isprintable()):
+        return told.encode()
+    raise ValueError("run must have 1 to 80 visible characters")
+
+
 def token_of(token: str | None) -> str:
     token = os.environ.get("AGENT_HOME_TOKEN") if token is None else token
     if not token:
@@ -300,9 +309,11 @@ class Transport:
         retries: int | None = None,
         max_wait: float | None = None,
         on_retry: Callable[[Retry], object] | None = None,
+        run: bytes = b"",
     ) -> None:
         self.address = address_of(os.environ.get("AGENT_HOME_URL") if url is None else url)
         self._token = require_token(token)
+        self._run = run
         self._timeout = TIMEOUT if timeout is None else timeout
         self._retries = RETRIES if retries is None else retries
         self._max_wait = MAX_WAIT if max_wait is None else max_wait
@@ -343,6 +354,7 @@ class Transport:
             headers={
                 "user-agent": f"agent-home-client-python/{VERSION}",
                 **({"authorization": f"Bearer {self._token}"} if self._token else {}),
+                **({"agent-run": self._run} if self._run else {}),
                 **({} if content is None else {"content-type": "application/json"}),
                 **asked.headers,
             },

@@ -31,6 +31,7 @@ from .calls import (
     Sleep,
     Take,
     Transport,
+    run_of,
     token_of,
 )
 from .connections import Handle, Place, Places
@@ -71,7 +72,9 @@ class Hits(Iterator[wire.MemoryHit]):
 class AgentHome(Handle):
     """An agent's home. One object may be used by many threads at once.
 
-    `url` and `token` are those of AGENT_HOME_URL and AGENT_HOME_TOKEN unless told. `timeout`:
+    `url`, `token` and `run` are those of AGENT_HOME_URL, AGENT_HOME_TOKEN and AGENT_HOME_RUN unless
+    told. `run`: what this run of your program is called, at most 80 characters; it is kept with what
+    it writes, as `by.run`. `timeout`:
     seconds that one try may take, 15 unless told. `retries`: how often a question is repeated,
     where that is safe, 4 unless told. `max_wait`: the longest Retry-After that is waited for, in
     seconds, 60 unless told. `on_retry` is called before each wait. `heads`: where the last head of
@@ -89,6 +92,7 @@ class AgentHome(Handle):
         *,
         url: str | None = None,
         token: str | None = None,
+        run: str | None = None,
         timeout: float | None = None,
         retries: int | None = None,
         max_wait: float | None = None,
@@ -104,6 +108,7 @@ class AgentHome(Handle):
                 retries=retries,
                 max_wait=max_wait,
                 on_retry=on_retry,
+                run=run_of(run),
             ),
             heads,
             transport,
@@ -493,13 +498,14 @@ class AgentHome(Handle):
         prefix: str | None = None,
         type: wire.EventType | None = None,
         by: str | None = None,
+        run: str | None = None,
         limit: int | None = None,
         **call: Unpack[Call],
     ) -> Iterator[wire.HomeEvent]:
         """What happened in this home until now, oldest first unless told.
 
         `after`: the id of the last event that you saw. `by`: `agent`, `operator`, or the id of a
-        named key.
+        named key. `run`: what the run was called.
         """
         query = {
             "order": order,
@@ -508,6 +514,7 @@ class AgentHome(Handle):
             "prefix": prefix,
             "type": type,
             "by": by,
+            "run": run,
         }
         return self._each(self._core.events(query, after, limit, call))
 
@@ -570,15 +577,16 @@ class AgentHome(Handle):
         to: int,
         prefix: str | None = None,
         by: str | None = None,
+        run: str | None = None,
         dry_run: bool | None = None,
         **call: Unpack[Call],
     ) -> wire.RolledBack:
         """The operator's: memories as they were right after an event, as new versions.
 
-        All of them, those under a prefix, or those that one author changed since. Raises HomeError
-        `event_not_found` and `event_gone`.
+        All of them, those under a prefix, or those that one author or one run changed since. Raises
+        HomeError `event_not_found` and `event_gone`.
         """
-        return self._run(self._core.roll_back(to, prefix, by, dry_run, call))
+        return self._run(self._core.roll_back(to, prefix, by, run, dry_run, call))
 
     def pause(self, **call: Unpack[Call]) -> wire.ProfileResult:
         """The operator's: the agent's token does nothing until it is active again."""

@@ -649,9 +649,15 @@ class Core:
     # The operator's
 
     def roll_back(
-        self, to: int, prefix: str | None, by: str | None, dry_run: bool | None, options: Call
+        self,
+        to: int,
+        prefix: str | None,
+        by: str | None,
+        run: str | None,
+        dry_run: bool | None,
+        options: Call,
     ) -> Op[wire.RolledBack]:
-        given = {"to": to, "prefix": prefix, "by": by, "dryRun": dry_run}
+        given = {"to": to, "prefix": prefix, "by": by, "run": run, "dryRun": dry_run}
         body = {name: value for name, value in given.items() if value is not None}
         asked = Asked("/me/rollback", method="POST", body=body, reads=dry_run is True)
         answer = yield from self.transport.ask(asked, _patiently(options))

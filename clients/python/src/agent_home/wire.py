@@ -125,6 +125,8 @@ class Author:
     via: Literal["api", "console", "mcp", "host"]
     account: str | None = None
     key: KeyName | None = None
+    #: What the client called its run: nobody verifies it.
+    run: str | None = None
 
 
 @dataclass(frozen=True, kw_only=True)

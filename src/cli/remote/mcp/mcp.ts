@@ -12,10 +12,11 @@ import type {
   Transport,
 } from '@modelcontextprotocol/client'
 import { z } from 'zod'
+import { loadClientConfig } from '../../../environment.ts'
 import { isWellFormedToken } from '../../../pipeline/tokens.ts'
 import type { Run } from '../../command.ts'
 import { usage } from '../../failure.ts'
-import { type Connection, connectionOf } from '../at-home.ts'
+import { type Connection, connectionOf, homeAt } from '../at-home.ts'
 import { checkHistory, type HistoryNotice } from './history.ts'
 import { createRunning } from './running.ts'
 
@@ -76,6 +77,8 @@ interface Ends {
   readonly address: string
   /** Prints a message for people. */
   readonly say: (sentence: string) => void
+  /** Takes the client's name, of the handshake of 2025. */
+  readonly named: (client: string) => void
   /** What a context says of the history. */
   readonly history: () => Promise<HistoryNotice | undefined>
 }
@@ -99,6 +102,11 @@ function settled(message: JSONRPCMessage): string | undefined {
   return typeof version === 'string' ? version : undefined
 }
 
+const handshake = z.object({
+  method: z.literal('initialize'),
+  params: z.object({ clientInfo: z.object({ name: z.string() }) }),
+})
+
 const isContextCall = ({ method, params }: JSONRPCRequest): boolean =>
   method === 'tools/call' && params?.name === 'get_context'
 
@@ -115,7 +123,7 @@ function withHistory(message: JSONRPCMessage, { text, value }: HistoryNotice): J
 }
 
 /** Forwards messages between two MCP transports. */
-async function bridge({ here, there, address, say, history }: Ends): Promise<Bridge> {
+async function bridge({ here, there, address, say, named, history }: Ends): Promise<Bridge> {
   const running = createRunning()
   const contexts = new Set<RequestId>()
   const { promise: ended, resolve: end } = Promise.withResolvers<void>()
@@ -142,6 +150,8 @@ async function bridge({ here, there, address, say, history }: Ends): Promise<Bri
     const { id } = request
     const requestSignal = running.begin(request)
     if (isContextCall(request)) contexts.add(id)
+    const { data } = handshake.safeParse(request)
+    if (data) named(data.params.clientInfo.name)
     const onRequestStreamEnd = () => fail(id, new Error('the stream ended'))
     there
       .send(request, { requestSignal, onRequestStreamEnd })
@@ -166,6 +176,9 @@ async function bridge({ here, there, address, say, history }: Ends): Promise<Bri
 const NO_TOKEN =
   'That is not a token of an agent home. Copy all of it, as the birth or the operator gave it: aha_ and 49 characters.'
 
+/** Of a run. */
+const NAME = /^[^\p{C}\p{Zl}\p{Zp}]{1,80}$/u
+
 /** Where a client of MCP speaks and hears: standard input and output. */
 export interface Streams {
   readonly input: Readable
@@ -179,13 +192,20 @@ export async function relay(
   connection: Connection,
   { input, output, say }: Streams,
 ): Promise<void> {
-  const { url, token } = connection
+  const { url, token, run = loadClientConfig().AGENT_HOME_RUN } = connection
+  const headers: Record<string, string> = { authorization: `Bearer ${token}` }
+  function named(name: string): void {
+    // The bytes of a header are given as Latin-1. A name that the home would refuse is not sent.
+    const told = name.trim()
+    if (NAME.test(told)) headers['agent-run'] ??= Buffer.from(told).toString('latin1')
+  }
+  if (run !== undefined) named(run)
   const [{ StdioServerTransport }, { StreamableHTTPClientTransport }] = await Promise.all([
     import('@modelcontextprotocol/server/stdio'),
     import('@modelcontextprotocol/client'),
   ])
   const there = new StreamableHTTPClientTransport(new URL(`${url}/mcp`), {
-    requestInit: { headers: { authorization: `Bearer ${token}` } },
+    requestInit: { headers },
   })
   // Ended by us, because the transport would drop pending responses.
   const lines = input.pipe(new PassThrough(), { end: false })
@@ -194,6 +214,7 @@ export async function relay(
     there,
     address: url,
     say,
+    named,
     history: () => checkHistory(connection),
   })
   input.once('end', () => void finish().then(() => lines.end()))
@@ -205,6 +226,8 @@ export async function relay(
 export const mcpCommand: Run = async (given) => {
   const connection = connectionOf(given)
   if (!isWellFormedToken(connection.token)) throw usage(NO_TOKEN)
+  // Refuses a name of the run that no header can have.
+  homeAt(connection)
   const say = (sentence: string) => void process.stderr.write(`${sentence}\n`)
   await relay(connection, { input: process.stdin, output: process.stdout, say })
   return undefined

@@ -55,7 +55,7 @@ const pageOf = (order: 'ASC' | 'DESC'): string => `
     ...{ at: EVENT.at, key: 'key', from: 'renamed_from COLLATE "C"' },
     ...{ type: EVENT.type, author: `${EVENT.author}::JSONB` },
   })}
-  ORDER BY n ${order} LIMIT CAST($9 AS BIGINT)`
+  ORDER BY n ${order} LIMIT CAST($10 AS BIGINT)`
 
 export const eventStatements: EventStatements = {
   timeUpTo: statement(`

@@ -94,7 +94,7 @@ const pageOf = (order: 'ASC' | 'DESC'): string => `${FILED_OR_NOT}
     ...{ at: EVENT.at, key: 'l.key', from: 'l.renamed_from', type: 'l.event' },
     author: EVENT.author,
   })}
-  ORDER BY p.id ${order} LIMIT CAST($9 AS BIGINT)`
+  ORDER BY p.id ${order} LIMIT CAST($10 AS BIGINT)`
 
 export const eventStatements: EventStatements = {
   timeUpTo: statement(`

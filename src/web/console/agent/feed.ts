@@ -115,7 +115,7 @@ function several(feed: Feed, run: Run): Html {
   const { id, type, by } = newest
   const last = run.events.at(-1) ?? newest
   if (listed.length < 2 && !last.rollback) return one(feed, newest)
-  const all = `${tabPath(feed.agentId, 'activity')}?type=${type}&before=${id + 1}${by ? `&by=${authorId(by)}` : ''}`
+  const all = `${tabPath(feed.agentId, 'activity')}?type=${type}&before=${id + 1}${by ? `&by=${authorId(by)}` : ''}${by?.run === undefined ? '' : `&run=${encodeURIComponent(by.run)}`}`
   const isAlike = listed.every((each) => each.type === type)
   const said = last.rollback
     ? what(feed, last)

@@ -2,6 +2,8 @@
 import { html } from 'hono/html'
 import { parse } from 'hono/utils/cookie'
 import { z } from 'zod'
+import { fields } from '../../../fields.ts'
+import { runName } from '../../../home/agent-run.ts'
 import { instant, keyAuthor } from '../../../home/events.ts'
 import { findKeys } from '../../../home/keys.ts'
 import { keyPrefix } from '../../../home/memories/list.ts'
@@ -12,7 +14,7 @@ import { input, select } from '../../layout/fields.ts'
 import { nothing } from '../../layout/page.ts'
 import { rollbackPath } from '../../layout/paths.ts'
 import { type Clock, clockIn } from '../../layout/words.ts'
-import { authorId, authorName } from '../author.ts'
+import { authorId, nameOf } from '../author.ts'
 import type { AgentVisit, Workspace } from '../workspace.ts'
 import { eventWords } from './feed.ts'
 
@@ -23,12 +25,14 @@ export const unlessEmpty = <T extends z.ZodType>(schema: T) =>
 /** Which changes: of this page, and of those that are taken back. */
 export const changeFilters = {
   by: unlessEmpty(keyAuthor),
+  run: unlessEmpty(runName),
   prefix: unlessEmpty(keyPrefix),
   since: unlessEmpty(instant),
 }
 
 export interface Filters {
   readonly by?: string | undefined
+  readonly run?: string | undefined
   readonly prefix?: string | undefined
   readonly since?: number | undefined
   readonly type?: string | undefined
@@ -81,7 +85,7 @@ async function authorsFor(
   const { by } = form.asked
   if (by !== undefined && !authors.has(by)) {
     const author = form.known.find((event) => event.by && authorId(event.by) === by)?.by
-    authors.set(by, author ? authorName(author, session.email) : 'A key that was ended')
+    authors.set(by, author ? nameOf(author, session.email) : 'A key that was ended')
   }
   return [...authors].map(([value, label]) => ({ value, label }))
 }
@@ -98,9 +102,11 @@ export async function filterForm(visit: AgentVisit, workspace: Workspace, form: 
     ...(asked.since === undefined ? [] : [{ value: since, label: clock.moment(asked.since) }]),
   ]
   const types = EVENT_TYPES.map((type) => ({ value: type, label: eventWords[type] }))
-  const values = { by: asked.by ?? '', prefix: asked.prefix ?? '', type: asked.type ?? '', since }
+  const { by = '', run = '', prefix = '', type = '' } = asked
+  const values = { by, run, prefix, type, since }
   return html`<form method="get" action="${action}" class="search"${finds ? html` data-finds="${finds}"` : nothing}>
 ${select({ name: 'by', label: 'Who', choices: authors }, { values })}
+${input({ name: 'run', label: 'Run', required: false, ...fields.run }, { values })}
 ${input({ name: 'prefix', label: 'Keys that begin with', required: false }, { values })}
 ${kinds ? select({ name: 'type', label: 'What', choices: [{ value: '', label: 'Anything' }, ...types] }, { values }) : nothing}
 ${select({ name: 'since', label: 'Since', choices: times }, { values })}
@@ -109,5 +115,5 @@ ${select({ name: 'since', label: 'Since', choices: times }, { values })}
 }
 
 /** Where changes are taken back, beginning with these. */
-export const takeBackPath = (agentId: string, { by, prefix, since }: Filters): string =>
-  rollbackPath(agentId, filtersQuery({ by, prefix, since }))
+export const takeBackPath = (agentId: string, { by, run, prefix, since }: Filters): string =>
+  rollbackPath(agentId, filtersQuery({ by, run, prefix, since }))

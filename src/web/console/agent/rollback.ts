@@ -131,8 +131,8 @@ async function show(
   const now = workspace.clock()
   const since = asked.since ?? now - DAY_MS
   const { to, first } = await startOf(workspace, visit, { ...asked, since })
-  const { by, prefix = '' } = asked
-  const done = await rollBack(visit, workspace, { to, by, prefix, dryRun: true })
+  const { by, run, prefix = '' } = asked
+  const done = await rollBack(visit, workspace, { to, by, run, prefix, dryRun: true })
   const rest = done.changes.filter(({ key }) => after === undefined || key > after)
   const listed = rest.slice(0, DIFFERENCES_PER_PAGE)
   const count = done.restored + done.deleted
@@ -142,7 +142,7 @@ async function show(
   const form = { action, asked: filters, clock: clockOf(call), known, finds: 'changes' }
   const last = rest.length > listed.length ? listed.at(-1) : undefined
   const further = last && {
-    path: `?${filtersQuery({ by, prefix })}&to=${to}&after=${last.key}`,
+    path: `?${filtersQuery({ by, run, prefix })}&to=${to}&after=${last.key}`,
     words: `${number(rest.length - listed.length)} more`,
   }
   return showAgentPage(visit, workspace, {
@@ -153,7 +153,7 @@ async function show(
 <p class="lead">Memories become what they were before these changes. Nothing changes until you confirm, and every step is kept, so this can be taken back too.</p>
 ${await filterForm(visit, workspace, form)}
 <div id="changes"><form method="post" action="${action}">
-${hidden('to', to)}${hidden('by', by ?? '')}${hidden('prefix', prefix)}
+${hidden('to', to)}${hidden('by', by ?? '')}${hidden('run', run ?? '')}${hidden('prefix', prefix)}
 ${summary(done)}
 <p class="actions">${count > 0 ? html`<button>Take back ${plural(count, 'change')}</button>` : nothing}
 <a class="button quiet" href="${tabPath(agentId, 'activity')}">Cancel</a></p>
@@ -177,6 +177,7 @@ export const rollbackPage = agentPage({
 const confirmed = z.object({
   to: queryInteger({ minimum: 0 }),
   by: changeFilters.by,
+  run: changeFilters.run,
   prefix: changeFilters.prefix,
 })
 

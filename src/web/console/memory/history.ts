@@ -43,7 +43,7 @@ ${button}</form>`
 /** All that the author of a version changed from then on. */
 export function takeBack({ agentId, me }: Place, { by, createdAt }: VersionSummary): Html {
   if (!by) return nothing
-  const path = takeBackPath(agentId, { by: authorId(by), since: createdAt })
+  const path = takeBackPath(agentId, { by: authorId(by), run: by.run, since: createdAt })
   return html`<a class="button quiet" href="${path}"><span>Take back what <bdi>${authorWithin(by, me)}</bdi> changed since…</span></a>`
 }
 
