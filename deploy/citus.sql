@@ -26,7 +26,7 @@ DO $$
 DECLARE
   -- Those that others refer to come first.
   tables TEXT[] := ARRAY['agents', 'credentials', 'operator_replacements', 'homes', 'memories',
-    'vectors', 'log', 'unfinished', 'daily_writes', 'daily_calls'];
+    'vectors', 'log', 'unfinished', 'keyed_appends', 'daily_writes', 'daily_calls'];
   name TEXT;
 BEGIN
   FOREACH name IN ARRAY tables LOOP

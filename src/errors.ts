@@ -96,6 +96,12 @@ export const catalogue = {
     title: 'Last-Event-ID is not an event id',
     detail: 'Send the id of the last event you received, or omit the header to start from now.',
   },
+  malformed_idempotency_key: {
+    status: 400,
+    title: 'The Idempotency-Key is malformed',
+    detail:
+      'Nothing was written. Send an Idempotency-Key of 64 lowercase hex characters (32 random bytes), a new one for each append, or leave the header out.',
+  },
   precondition_mismatch: {
     status: 400,
     title: 'If-Match and expectedVersion disagree',
@@ -283,6 +289,12 @@ export const catalogue = {
     status: 409,
     title: 'This Idempotency-Key was used for another birth',
     detail: 'Send the original body to replay that birth, or use a new Idempotency-Key.',
+  },
+  idempotency_key_reused: {
+    status: 409,
+    title: 'This Idempotency-Key was used for another append',
+    detail:
+      'Nothing was written. Send the original body to get its response again, or use a new Idempotency-Key.',
   },
   credentials_rotated: {
     status: 409,

@@ -446,6 +446,13 @@ const recipes: Readonly<Partial<Record<ErrorCode, Recipe>>> = {
   body_incomplete: sending(() => ({ body: new Readable().destroy() })),
   memory_not_found: sending({ query: 'key=absent' }),
   invalid_agent_run: sending({ headers: { 'agent-run': ' ' } }),
+  malformed_idempotency_key: sending({ headers: { 'idempotency-key': 'x' } }),
+  idempotency_key_reused: async ({ ask }) => {
+    const headers = { 'idempotency-key': freshKey() }
+    const append = (text: string) => ({ headers, body: JSON.stringify({ key: 'once', text }) })
+    await ask(append('x'))
+    return ask(append('y'))
+  },
   precondition_mismatch: sending({ headers: { 'if-match': '"9"' } }),
   version_conflict: memory({ expectedVersion: 9 }),
   version_not_found: sending({ query: 'key=plan&version=9' }),

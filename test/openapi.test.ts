@@ -112,7 +112,7 @@ const telling: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   writeMemory: { 409: 'VersionConflict' },
   patchMemory: { 409: 'VersionConflict' },
   deleteMemory: { 404: 'MemoryNotFound', 409: 'VersionConflict' },
-  appendToMemory: { 409: 'VersionConflict' },
+  appendToMemory: { 409: 'AppendConflict' },
   editMemory: { 404: 'MemoryNotFound', 409: 'EditConflict' },
   protectMemory: { 404: 'MemoryNotFound' },
   restoreMemory: { 409: 'VersionConflict' },

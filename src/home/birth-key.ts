@@ -1,13 +1,16 @@
 /**
- * The Idempotency-Key of a birth or of a new operator token: its format, its hash, and the tokens
- * derived from it.
+ * The Idempotency-Key of a birth, of a new operator token or of an append: its format, its hash, and
+ * the tokens derived from it.
  */
 import { createHmac, hash, hkdfSync } from 'node:crypto'
 import { z } from 'zod'
 import { problem } from '../errors.ts'
+import type { Call } from '../http/call.ts'
 import { failAuthentication, type Guarded } from '../pipeline/failures.ts'
 import type { Guard } from '../pipeline/guard.ts'
 import { TOKEN_BYTES, tokenFrom } from '../pipeline/tokens.ts'
+import type { Identity } from '../store/port/identity.ts'
+import type { Once } from '../store/port/memories.ts'
 import type { Home } from './home.ts'
 
 const IDEMPOTENCY_KEY = /^[a-f0-9]{64}$/
@@ -33,6 +36,13 @@ export const idempotencyKeyHeader = z.object({
       '32 random bytes as 64 lowercase hex characters, for example the output of `openssl rand -hex 32`. This is a credential: generate a new one for each such call, and keep it secret.',
   }),
 })
+
+export const appendKeyHeader = {
+  'Idempotency-Key': z.string().regex(IDEMPOTENCY_KEY).optional().meta({
+    description:
+      '32 random bytes as 64 lowercase hex characters, new for each append. The same call again with the same key, by the same credential and within a day, is answered as before with `replayed`, and appends nothing.',
+  }),
+}
 
 const SALT_BYTES = 32
 
@@ -87,6 +97,20 @@ export const birthsOpen: Guard<Pick<Home, 'birthsEnabled'>, object, void> = {
 const PRINTED_KEY = {
   detail:
     'This key was printed in our documentation, so others know it. Generate your own: 32 random bytes as 64 lowercase hex characters.',
+}
+
+/** Of an append, which may have none. Throws `malformed_idempotency_key`. */
+export function optionalKeyIn({ requestHeaders }: Pick<Call, 'requestHeaders'>) {
+  const key = requestHeaders['idempotency-key']
+  if (key === undefined || isOwnKey(key)) return key
+  throw problem('malformed_idempotency_key', wasPrinted(key) ? PRINTED_KEY : {})
+}
+
+/** The key of one program says nothing of another's that is equal. */
+export function onceBy({ key: namedKey, kind }: Identity, key: string, sent: string): Once {
+  const by = namedKey?.id ?? kind
+  const keyHash = hash('sha256', `agent-home append ${by} ${key}`, 'hex')
+  return { keyHash, fingerprint: fingerprint(key, keyHash, sent) }
 }
 
 /** The credential of a birth; a malformed one counts as a failed authentication. */

@@ -66,6 +66,7 @@ export const homeVerbs: { readonly [N in HomeVerb]: Row<Parameters<HomeStore[N]>
   recordEvent: logged(anybody),
   writeMemory: logged((identity, { key }) => writingRefused(identity, key)),
   changeMemories: logged(changesRefused),
+  appendOnce: logged((identity, { key }) => writingRefused(identity, key)),
   protectMemory: logged(operators),
   eraseMemory: logged(operators),
   importMemories: logged(operators),

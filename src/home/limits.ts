@@ -13,6 +13,7 @@ import {
 } from '../pipeline/failures.ts'
 import { isLoopback } from '../pipeline/origins.ts'
 import { KEYS_PER_AGENT } from '../store/port/keys.ts'
+import { KNOWN_EVENTS, KNOWN_MS } from '../store/port/memories.ts'
 import { PASSKEYS_PER_ACCOUNT } from '../store/port/passkeys.ts'
 import { SESSIONS_PER_ACCOUNT } from '../store/port/sessions.ts'
 import { PLACES } from './spool.ts'
@@ -179,6 +180,8 @@ export const homeLimits = (config: Config) => ({
   versionsPerMemory: config.VERSIONS_PER_MEMORY,
   eventsPerAgent: config.EVENTS_PER_AGENT,
   batch,
+  /** For so long, and for so many events of its home, a repeated append is known. */
+  appendKeys: { seconds: KNOWN_MS / 1_000, events: KNOWN_EVENTS },
   vectors,
   /** UTF-8 bytes of an export that is imported. */
   importBytes: config.EXPORT_BYTES,

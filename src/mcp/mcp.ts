@@ -2,6 +2,7 @@
 import { z } from 'zod'
 import { Problem, problem } from '../errors.ts'
 import { namedRun } from '../home/agent-run.ts'
+import { optionalKeyIn } from '../home/birth-key.ts'
 import { entrance, noQuery } from '../home/guards.ts'
 import type { Home } from '../home/home.ts'
 import { body } from '../home/limits.ts'
@@ -183,7 +184,8 @@ const serveMcp = endpoint({
     const client = clientOf(call, home)
     const { run = clientIn(message) } = identity
     const author = { ...identity, via: 'mcp', ...(run !== undefined && { run }) } as const
-    return exchange(call, { home, client, identity: author, message, barred })
+    const once = () => optionalKeyIn(call)
+    return exchange(call, { home, client, identity: author, once, message, barred })
   },
 })
 

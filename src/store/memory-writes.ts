@@ -10,7 +10,17 @@ import { chainEntries, follow, remainsOf } from './log-entries.ts'
 import { type Counters, plan } from './plan.ts'
 import type { EventType } from './port/events.ts'
 import type { Author, Identity } from './port/identity.ts'
-import type { AnswerBound, Change, ChangesAnswer, EraseAnswer, Erasure } from './port/memories.ts'
+import {
+  type AnswerBound,
+  type Change,
+  type ChangesAnswer,
+  type EraseAnswer,
+  type Erasure,
+  KNOWN_EVENTS,
+  KNOWN_MS,
+  type Once,
+  type OnceAnswer,
+} from './port/memories.ts'
 import type { HomeBounds } from './port/store.ts'
 import { rollbackText } from './rows.ts'
 import type { LogEvent } from './verbs/controls.ts'
@@ -107,16 +117,14 @@ interface Over {
   readonly bounds: HomeBounds
 }
 
-function* changeMemories(
+function* changeIn(
   { log, bounds }: Over,
+  home: Home,
   identity: Identity,
   changes: readonly Change[],
   now: number,
   bound?: AnswerBound,
 ): Verb<ChangesAnswer> {
-  const locked = yield* log.lock(identity)
-  if (locked.outcome !== 'locked') return locked
-  const { home } = locked
   const { agentId } = identity
   const loaded = yield* log.load(agentId, changes)
   const planned = plan(identity, changes, loaded, home, bounds, now, bound)
@@ -125,6 +133,55 @@ function* changeMemories(
   const writing = { agentId, by: authorOf(identity), home, stored: loaded.head, now }
   if (effects.length > 0) yield* carryOut(log, writing, effects, counters)
   return { outcome: 'changed', results }
+}
+
+function* changeMemories(
+  over: Over,
+  identity: Identity,
+  ...changes: readonly [readonly Change[], number, AnswerBound?]
+): Verb<ChangesAnswer> {
+  const locked = yield* over.log.lock(identity)
+  if (locked.outcome !== 'locked') return locked
+  return yield* changeIn(over, locked.home, identity, ...changes)
+}
+
+const findAppend = statement<{ fingerprint: string; answer: string }>(`
+  SELECT fingerprint, answer FROM keyed_appends
+  WHERE agent_id = $1 AND key_hash = $2 AND event > $3 AND made_at > $4
+  ORDER BY event DESC LIMIT 1`)
+
+const keepAppend = statement(`
+  INSERT INTO keyed_appends (agent_id, event, key_hash, fingerprint, answer, made_at)
+  VALUES ($1, $2, $3, $4, $5, $6)`)
+
+/** A few of the oldest go with each that comes. */
+const dropAppends = statement(`
+  DELETE FROM keyed_appends WHERE agent_id = $1 AND (event <= $2 OR made_at <= $3) AND event IN (
+    SELECT event FROM keyed_appends WHERE agent_id = $1 ORDER BY event LIMIT 20)`)
+
+function* appendOnce(
+  over: Over,
+  identity: Identity,
+  append: Extract<Change, { verb: 'append' }>,
+  { keyHash, fingerprint }: Once,
+  now: number,
+): Verb<OnceAnswer> {
+  const locked = yield* over.log.lock(identity)
+  if (locked.outcome !== 'locked') return locked
+  const { home } = locked
+  const { agentId } = identity
+  const event = home.lastEvent + 1
+  const since = [event - KNOWN_EVENTS, now - KNOWN_MS]
+  const [made] = yield* ask(findAppend, agentId, keyHash, ...since)
+  if (made && made.fingerprint !== fingerprint) return { outcome: 'key_reused' }
+  if (made) return { outcome: 'repeated', memory: JSON.parse(made.answer) }
+  const answer = yield* changeIn(over, home, identity, [append], now)
+  const [result] = answer.outcome === 'changed' ? answer.results : []
+  if (result?.outcome !== 'saved') return answer
+  const { text: _, metadata: __, ...memory } = result.memory
+  yield* ask(keepAppend, agentId, event, keyHash, fingerprint, JSON.stringify(memory), now)
+  yield* ask(dropAppends, agentId, ...since)
+  return answer
 }
 
 /** A batch of an import or a rollback. */
@@ -218,6 +275,7 @@ export function memoryWrites(log: HomeLog, bounds: HomeBounds) {
   const over = { log, bounds }
   return {
     changeMemories: (...change: Rest<typeof changeMemories>) => changeMemories(over, ...change),
+    appendOnce: (...append: Rest<typeof appendOnce>) => appendOnce(over, ...append),
     writeBatch: (...batch: Rest<typeof writeBatch>) => writeBatch(over, ...batch),
     eraseMemory: (...erasure: Rest<typeof eraseMemory>) => eraseMemory(over, ...erasure),
   }

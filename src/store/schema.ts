@@ -2,13 +2,13 @@
 import { readProgramFile } from '../program-files.ts'
 
 /** The schema version of both engines. It increases with each change. */
-export const SCHEMA = 27
+export const SCHEMA = 28
 
 /**
  * The oldest program, by its SCHEMA, that may still use a database of this schema. A step that only
  * adds leaves it as it is; one that takes something away, or changes what it means, raises it.
  */
-export const OLDEST = 27
+export const OLDEST = 28
 
 /** What a database says of itself. */
 export interface Versions {

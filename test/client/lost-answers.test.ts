@@ -122,14 +122,33 @@ describe('an answer that is lost', () => {
     expect((await other.read('plan'))?.text).toBe('A')
   })
 
-  test('an append to whatever is there is not repeated', async () => {
+  test('an edit of whatever is there is not repeated', async () => {
     const { home, other } = await born()
+    await home.append('log', 'A')
     way.loseAnswers(1)
-    const error = await caught(home.append('log', 'A'))
+    const error = await caught(home.edit('log', 'A', 'AA'))
     expect(error).toBeInstanceOf(OutcomeUnknown)
     expect(error).toBeInstanceOf(HomeError)
     expect((error as Error).message).toMatch(/may or may not have been made/)
-    expect((await other.read('log'))?.text).toBe('A')
+    expect((await other.read('log'))?.text).toBe('AA')
+  })
+
+  test.each([1, 3])('%s times: an append is made once', async (times) => {
+    const { home, other } = await born()
+    way.loseAnswers(times, () => other.append('log', 'B'))
+    expect(await home.append('log', 'A')).toMatchObject({ text: 'A', version: 1 })
+    expect((await other.read('log'))?.text).toMatch(/^AB+$/)
+  })
+
+  test('an append with a key of its own is the same one later, and by another client', async () => {
+    const { home, other } = await born()
+    const idempotencyKey = newIdempotencyKey()
+    const first = await home.append('log', 'A', { idempotencyKey })
+    await other.append('log', 'B')
+    expect(await other.append('log', 'A', { idempotencyKey })).toEqual(first)
+    expect(await caught(home.append('log', 'C', { idempotencyKey }))).toMatchObject({
+      code: 'idempotency_key_reused',
+    })
   })
 
   test('an append to a version, a patch, a restore and a delete are answered as made', async () => {

@@ -207,7 +207,7 @@ describe('a refusal', () => {
       scripted.answer(proxy, found)
       expect(await home.read('plan')).toEqual(memory)
       scripted.answer(proxy)
-      expect(await caught(home.append('plan', 'A'))).toBeInstanceOf(OutcomeUnknown)
+      expect(await caught(home.edit('plan', 'A', 'B'))).toBeInstanceOf(OutcomeUnknown)
       expect(scripted.asked).toHaveLength(1)
     }
   })

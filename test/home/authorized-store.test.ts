@@ -105,6 +105,13 @@ const rows: { readonly [Verb in keyof HomeStore]: Row } = {
     right: 'writes',
     ask: (home, as, key) => home.changeMemories(as, [remove(key)], NOON),
   },
+  appendOnce: {
+    right: 'writes',
+    ask(home, as, key) {
+      const append = { verb: 'append', id: randomUUID(), key, text: 'x', maxBytes: 9 } as const
+      return home.appendOnce(as, append, { keyHash: 'k', fingerprint: 'f' }, NOON)
+    },
+  },
   storeVectors: {
     right: 'writes',
     ask: (home, as, key) => {

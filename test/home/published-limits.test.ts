@@ -64,6 +64,7 @@ const published = {
   passkeysPerAccount: 10,
   sessionsPerAccount: 20,
   batch: { operations: 100, maxBytes: 1_048_576, answerBytes: 1_048_576 },
+  appendKeys: { seconds: 86_400, events: 10_000 },
   vectors: { perRequest: 100, maxBytes: 2_359_296 },
   importBytes: 536_870_912,
   connectionsPerAddress: 256,

@@ -108,6 +108,18 @@ def test_a_run_is_called_as_told_or_by_the_environment(
             named(run)
 
 
+def test_an_append_with_a_key_of_its_own_is_the_same_one_later(
+    where: Where, born: BirthResult
+) -> None:
+    with AgentHome(url=where.url, token=born.token) as home:
+        key = secrets.token_hex(32)
+        first = home.append("once", "A", idempotency_key=key)
+        home.append("once", "B")
+        assert home.append("once", "A", idempotency_key=key) == first
+        with pytest.raises(HomeError, match="used for another append"):
+            home.append("once", "C", idempotency_key=key)
+
+
 @pytest.mark.parametrize(
     ("given", "address"),
     [

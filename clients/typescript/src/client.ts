@@ -1,5 +1,5 @@
 /** A home, with what its operator may: the token says who you are. */
-import { derivedKey, newIdempotencyKey } from './keys.ts'
+import { derivedKey, newIdempotencyKey } from './idempotency-key.ts'
 import { Operator } from './operator.ts'
 import { type CallOptions, Transport, type TransportOptions } from './transport.ts'
 import type { BirthRequest, BirthResult, Preview } from './wire.ts'

@@ -25,9 +25,11 @@ export type {
   Meaning,
   SearchOptions,
 } from './home.ts'
-export { type IdempotentOptions, newIdempotencyKey } from './keys.ts'
+export { newIdempotencyKey } from './idempotency-key.ts'
+export type { IdempotentOptions } from './keys.ts'
 export type {
   AgentHomeOptions,
+  AppendOptions,
   ChangeOptions,
   Heads,
   WriteOptions,

@@ -1,6 +1,7 @@
 /** What an agent does with its memories, one by one and several at once. */
 import { about } from './about.ts'
 import type { HomeError } from './errors.ts'
+import { newIdempotencyKey } from './idempotency-key.ts'
 import { pages } from './pages.ts'
 import { type LostSave, settleDelete, settleSave } from './settle.ts'
 import { type CallOptions, settings, Transport, type TransportOptions } from './transport.ts'
@@ -36,6 +37,12 @@ export interface WriteOptions extends ChangeOptions {
   readonly metadata?: Metadata | undefined
 }
 
+export interface AppendOptions extends CallOptions {
+  readonly expectedVersion?: number
+  /** 64 lower-case hex digits; new ones unless told. */
+  readonly idempotencyKey?: string
+}
+
 interface Saved {
   readonly memory: Memory
 }
@@ -44,6 +51,8 @@ interface Saved {
 interface Save extends Pick<LostSave, 'isOurs'> {
   readonly method: 'POST' | 'PATCH'
   readonly path: string
+  /** With an Idempotency-Key it can be repeated. */
+  readonly headers?: Readonly<Record<string, string>>
   readonly body: {
     readonly key: string
     readonly expectedVersion?: number | undefined
@@ -145,7 +154,10 @@ export class Memories {
 
   /**
    * Adds text to the end of a memory, or creates it. Without `expectedVersion` it is added to
-   * whatever is there, and a lost answer is OutcomeUnknown: repeated, it would be added twice.
+   * whatever is there. If the answer is lost it is sent again with the same Idempotency-Key, and made
+   * once; a home before 2.1 knows no such key, and a lost answer is OutcomeUnknown. With an
+   * `idempotencyKey` of your own, of `newIdempotencyKey`, a later call is the same append for a day;
+   * its `text` is empty if that version is no longer kept under the key.
    *
    * ```ts
    * await home.append('log', 'Woke up.\n')
@@ -156,11 +168,12 @@ export class Memories {
   append(
     key: string,
     text: string,
-    { expectedVersion, ...options }: CallOptions & { readonly expectedVersion?: number } = {},
+    { expectedVersion, idempotencyKey = newIdempotencyKey(), ...options }: AppendOptions = {},
   ): Promise<Memory> {
     const body = { key, text, expectedVersion }
     const isOurs = (found: Memory) => found.text.endsWith(text)
-    return this.#save({ method: 'POST', path: `${MEMORY}/append`, body, isOurs }, options)
+    const headers = { 'idempotency-key': idempotencyKey }
+    return this.#save({ method: 'POST', path: `${MEMORY}/append`, body, headers, isOurs }, options)
   }
 
   /**
@@ -270,16 +283,24 @@ export class Memories {
     )
   }
 
-  async #save({ method, path, body, isOurs }: Save, options: CallOptions): Promise<Memory> {
+  async #save(
+    { method, path, headers, body, isOurs }: Save,
+    options: CallOptions,
+  ): Promise<Memory> {
     const { key, expectedVersion = 0 } = body
     const { memory } = await this.transport.ask<Saved>({
       method,
       path,
       body,
+      ...(headers && { headers, keyed: true }),
       once: body.expectedVersion === undefined,
       settle: (refusal) => settleSave(this, { key, expectedVersion, isOurs, options }, refusal),
       ...options,
     })
-    return about(key, memory)
+    const found = about(key, memory)
+    return found.text === undefined ? { ...found, ...LEFT_OUT } : found
   }
 }
+
+/** Of an append that was answered before, and whose version is no longer kept under the key. */
+const LEFT_OUT = { text: '', metadata: {} }

@@ -3,6 +3,7 @@ import { jsonIn, refusalIn } from './answer.ts'
 import { backoff, type Deadline, deadlineWith, wait } from './deadline.ts'
 import { HomeError, OutcomeUnknown } from './errors.ts'
 import { isLoopback, withoutProxy } from './loopback.ts'
+import type { Preview } from './wire.ts'
 
 export interface TransportOptions {
   /** Where the home is, such as `http://127.0.0.1:8787`; AGENT_HOME_URL unless told. */
@@ -55,6 +56,8 @@ export interface Ask<T> extends CallOptions {
   readonly reads?: boolean | undefined
   /** Repeated it would be made twice: it is not, once it may have arrived. */
   readonly once?: boolean
+  /** But it is repeated after all where the home knows the Idempotency-Key of an append. */
+  readonly keyed?: boolean
   /** Can be sent only once: a stream that was read is gone. */
   readonly spent?: boolean
   /** Asked when a refusal follows a lost answer. */
@@ -85,6 +88,11 @@ const wasNeverSent = (cause: unknown): boolean =>
   [cause, cause instanceof Error && cause.cause].some((each) =>
     NEVER_SENT.test(String(codeIn(each) ?? '')),
   )
+
+const NO_KEYS = new HomeError({
+  ...{ status: 0, code: 'no_answer' },
+  detail: 'The home did not answer, and it is too old to be asked again.',
+})
 
 const noAnswer = (cause: unknown, detail: string): HomeError =>
   new HomeError({ status: 0, code: 'no_answer', detail }, { cause })
@@ -164,6 +172,8 @@ export class Transport {
   /** Runs before the first call, and before the next ones until it is true. */
   #wake: (() => Promise<boolean>) | undefined
   #waking: Promise<boolean> | undefined
+  /** Whether the home knows the Idempotency-Key of an append: asked once an answer was lost. */
+  #knowsKeys: boolean | undefined
 
   /** Throws TypeError. `token` and `run`: '' where none is sent. */
   constructor(options: TransportOptions, token: string, run = '') {
@@ -197,7 +207,9 @@ export class Transport {
   async askNow<T>(ask: Ask<T>): Promise<T> {
     let isLost = false
     for (let tries = 0; ; tries++) {
-      const outcome = await this.#attempt(ask)
+      const outcome: Outcome<T> = await (isLost && ask.keyed
+        ? this.#attemptAgain(ask)
+        : this.#attempt(ask))
       if (outcome.kind === 'answered') return outcome.value
       isLost ||= outcome.kind === 'lost'
       const pause = tries < this.#retries ? this.#pauseAfter(ask, outcome, tries) : undefined
@@ -207,10 +219,23 @@ export class Transport {
     }
   }
 
+  /** Homes before 2.1 would append again. */
+  async #attemptAgain<T>(ask: Ask<T>): Promise<Outcome<T>> {
+    if (this.#knowsKeys === undefined) {
+      const { signal } = ask
+      const found = await this.#attempt<Preview>({ path: '/preview', signal })
+      if (found.kind !== 'answered') return found
+      this.#knowsKeys = found.value.limits?.appendKeys !== undefined
+    }
+    return this.#knowsKeys ? this.#attempt(ask) : { kind: 'refused', error: NO_KEYS }
+  }
+
   /** Undefined: it is not asked again. */
   #pauseAfter<T>(ask: Ask<T>, outcome: Outcome<T>, tries: number): number | undefined {
     if (ask.spent || outcome.kind === 'answered') return undefined
-    if (outcome.kind === 'lost') return ask.once ? undefined : backoff(tries, BACKOFF)
+    if (outcome.kind === 'lost') {
+      return ask.once && !ask.keyed ? undefined : backoff(tries, BACKOFF)
+    }
     if (outcome.kind === 'unsent') return backoff(tries, BACKOFF)
     const { error } = outcome
     if (!passes(error) || error.retryAfter === undefined) return undefined

@@ -9,11 +9,13 @@ import type { Identity } from '../../store/port/identity.ts'
 import type {
   Change,
   ChangeError,
+  ChangesAnswer,
   Conflict,
   Deleted,
   Memory,
   MemorySummary,
   MemoryWrite,
+  Once,
   Quota,
   Result,
 } from '../../store/port/memories.ts'
@@ -42,7 +44,7 @@ const protectedJson = (memory: Pick<Memory, 'protected'>): string =>
   memory.protected ? ',"protected":true' : ''
 
 /** The members besides id, key, text and metadata. */
-const factsOf = ({ version, createdAt, updatedAt }: Omit<Memory, 'text'>): string =>
+const factsOf = ({ version, createdAt, updatedAt }: Receipt): string =>
   `"version":${version},"createdAt":"${iso(createdAt)}","updatedAt":"${iso(updatedAt)}"`
 
 /** As JSON; metadata is the stored text. `more`: further members. */
@@ -75,8 +77,14 @@ export const listedSchema = memorySchema
 /** In an export, and among other memories. */
 export const listedJson = (memory: Memory): string => memoryJson(memory, protectedJson(memory))
 
+/** A memory that was saved; without its text and metadata if these are no longer at hand. */
+export interface Receipt extends Omit<Memory, 'text' | 'metadata'> {
+  readonly text?: string | undefined
+  readonly metadata?: string | undefined
+}
+
 /** For a client that has the rest. */
-export const receiptJson = (memory: Memory): string =>
+export const receiptJson = (memory: Receipt): string =>
   `{"id":"${memory.id}","key":"${memory.key}",${factsOf(memory)}}`
 
 const MINIMAL = /(?:^|,)\s*return=minimal\s*(?:$|[,;])/i
@@ -92,11 +100,22 @@ export function savedJson(call: Call): (memory: Memory) => string {
   return receiptJson
 }
 
+/** `repeated`: by an earlier call with the same Idempotency-Key. */
+export type Saved =
+  | Extract<Result, { outcome: 'saved' }>
+  | { readonly outcome: 'repeated'; readonly memory: Receipt }
+
 /** The response to a change that saved a memory. */
-export function showSaved(call: Call, memory: Memory): Answer {
+export function showSaved(call: Call, saved: Saved): Answer {
+  const { memory } = saved
   call.responseHeaders.ETag = etagOf(memory.version)
-  return answer(call, 200, `{"memory":${savedJson(call)(memory)}}`)
+  const replayed = saved.outcome === 'repeated' ? ',"replayed":true' : ''
+  const json = savedJson(call)
+  const shown = isWhole(memory) ? json(memory) : receiptJson(memory)
+  return answer(call, 200, `{"memory":${shown}${replayed}}`)
 }
+
+const isWhole = (memory: Memory | Receipt): memory is Memory => memory.text !== undefined
 
 /** Of a memory that was deleted or renamed. */
 const deletedOptions = {
@@ -139,6 +158,21 @@ export const savedAnswer = {
     ETag: 'The version, quoted.',
     'Preference-Applied': 'return=minimal, if the client requested it.',
   },
+}
+
+/** Of an append with an Idempotency-Key. */
+export const onceSavedAnswer = {
+  ...savedAnswer,
+  description:
+    'The memory, as after this append; with "Prefer: return=minimal", and in a repeated response if its version is no longer kept under the key, without its text and metadata.',
+  schema: savedAnswer.schema
+    .extend({
+      replayed: z.literal(true).optional().meta({
+        description:
+          'A call with the same Idempotency-Key had made it: nothing was appended again.',
+      }),
+    })
+    .meta({ id: 'AppendedMemory' }),
 }
 
 export const conflictAnswer = {
@@ -185,7 +219,7 @@ export const PRECONDITION =
   'If-Match, if sent, must agree with expectedVersion. The response is sent after the change is durable on disk.'
 
 /** The deletion as JSON. Throws if the result is not a deletion. */
-export function deletedView(result: Result) {
+export function deletedView(result: Result | Saved) {
   if (result.outcome !== 'deleted') throw new Error(`a delete was answered by ${result.outcome}`)
   const { key, deleted } = result
   return { key, version: deleted.version, deletedAt: iso(deleted.deletedAt) }
@@ -301,14 +335,13 @@ export const explained = async (
 export const keyOf = (change: Change): string =>
   change.verb === 'rename' ? change.from : change.key
 
-/** Makes one change and returns its result. Throws the problem of a refused change or identity. */
-export async function makeChange(
+/** The result of one change. Throws the problem of a refused change or identity. */
+async function resultIn(
   home: Pick<Home, 'store'>,
   identity: Identity,
   change: Change,
-  now: number,
+  answer: ChangesAnswer,
 ): Promise<Result> {
-  const answer = await home.store.changeMemories(identity, [change], now)
   if (answer.outcome === 'paused' || answer.outcome === 'revoked') throw refusal(answer)
   if (answer.outcome === 'unchanged') {
     for (const { fault } of answer.faults) {
@@ -318,6 +351,34 @@ export async function makeChange(
     for (const result of answer.results) return result
   }
   throw new Error('a change was answered by nothing')
+}
+
+/** Makes one change and returns its result. Throws the problem of a refused change or identity. */
+export async function makeChange(
+  home: Pick<Home, 'store'>,
+  identity: Identity,
+  change: Change,
+  now: number,
+): Promise<Result> {
+  const answer = await home.store.changeMemories(identity, [change], now)
+  return resultIn(home, identity, change, answer)
+}
+
+/** Makes an append, unless a call with the same key made it. Throws `idempotency_key_reused` too. */
+export async function appendOnce(
+  home: Pick<Home, 'store'>,
+  identity: Identity,
+  append: Extract<Change, { verb: 'append' }>,
+  once: Once,
+  now: number,
+): Promise<Result | Saved> {
+  const answer = await home.store.appendOnce(identity, append, once, now)
+  if (answer.outcome === 'key_reused') throw problem('idempotency_key_reused')
+  if (answer.outcome !== 'repeated') return resultIn(home, identity, append, answer)
+  const { key, version, id } = answer.memory
+  const then = await home.store.readVersion(identity, key, version)
+  const isKept = then.outcome === 'found' && then.memory.id === id
+  return { outcome: 'repeated', memory: isKept ? then.memory : answer.memory }
 }
 
 /** Throws `version_conflict` and `memory_quota_reached`. */

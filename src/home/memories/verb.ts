@@ -9,20 +9,24 @@ import type { Call } from '../../http/call.ts'
 import { agreesWith } from '../../http/etag.ts'
 import { type Documented, type Endpoint, endpoint } from '../../pipeline/endpoint.ts'
 import type { Identity } from '../../store/port/identity.ts'
-import type { Change, Memory, Result } from '../../store/port/memories.ts'
+import type { Change, Result } from '../../store/port/memories.ts'
 import { newId } from '../../uuid.ts'
+import { appendKeyHeader, onceBy, optionalKeyIn } from '../birth-key.ts'
 import { forAgents, noQuery } from '../guards.ts'
 import type { Home } from '../home.ts'
 import { body } from '../limits.ts'
 import { tag } from '../schemas.ts'
 import {
+  appendOnce,
   CHANGE_ERRORS,
   conflictAnswer,
   ifMatch,
   makeChange,
   missingAnswer,
+  onceSavedAnswer,
   PRECONDITION,
   prefer,
+  type Saved,
   savedAnswer,
   saveWrite,
   showSaved,
@@ -59,26 +63,38 @@ export interface MemoryVerb<Schema extends z.ZodType = z.ZodType> {
   readonly change: (sent: z.output<Schema>, source: string, context: WriteContext) => Change
   /** Besides those of every change. */
   readonly errors: readonly ErrorCode[]
+  /** May be sent with an Idempotency-Key. */
+  readonly once?: true
   readonly tool?: ToolText<z.output<Schema>>
 }
 
-/** Makes the change. Throws size errors, and the problem of a refused change. */
+/** `key`: an Idempotency-Key. Makes the change. Throws size errors, and the problem of a refused change. */
 export async function carryOut<Schema extends z.ZodType>(
   { change }: MemoryVerb<Schema>,
   home: Home,
   identity: Identity,
   sent: z.output<Schema>,
   source: string,
-): Promise<Result> {
+  key?: string,
+): Promise<Result | Saved> {
   const context = writeContext(home)
   const made = measured(change(sent, source, context))
+  if (made.verb === 'append' && key !== undefined) {
+    return appendOnce(
+      home,
+      identity,
+      made,
+      onceBy(identity, key, JSON.stringify(sent)),
+      context.now,
+    )
+  }
   if (made.verb !== 'write') return makeChange(home, identity, made, context.now)
   return { outcome: 'saved', memory: await saveWrite(home, identity, made, context.now) }
 }
 
 /** The saved memory, of a verb that saves one. */
-export function savedBy(result: Result): Memory {
-  if (result.outcome === 'saved') return result.memory
+export function savedBy(result: Result | Saved): Saved {
+  if (result.outcome === 'saved' || result.outcome === 'repeated') return result
   throw new Error(`a change that saves was answered by ${result.outcome}`)
 }
 
@@ -120,20 +136,21 @@ export function savingEndpoint<Schema extends Expecting>(
       tag,
       summary,
       description: [description, PRECONDITION].filter(Boolean).join(' '),
-      headers: z.object({ ...ifMatch, ...prefer }),
+      headers: z.object({ ...ifMatch, ...prefer, ...(verb.once && appendKeyHeader) }),
     },
     guards: forAgents('writes'),
     query: noQuery,
     body: { schema, maxBytes: body.maxBytes, example, ...(statuses && { statuses }) },
     answers: {
-      200: savedAnswer,
+      200: verb.once ? onceSavedAnswer : savedAnswer,
       ...(verb.errors.includes('memory_not_found') && { 404: missingAnswer }),
       409: conflict,
     },
     errors: [...CHANGE_ERRORS, 'precondition_mismatch', ...verb.errors],
     async handle({ call, identity, body, source }, home: Home) {
       requireAgreement(call, body.expectedVersion)
-      const result = await carryOut(verb as MemoryVerb, home, identity, body, source)
+      const key = verb.once && optionalKeyIn(call)
+      const result = await carryOut(verb as MemoryVerb, home, identity, body, source, key)
       return showSaved(call, savedBy(result))
     },
   })

@@ -67,7 +67,13 @@ const append: MemoryVerb<typeof appendSchema> = {
     ...sent,
     maxBytes: fields.text.maxBytes,
   }),
-  errors: ['text_too_large', 'memory_quota_reached'],
+  errors: [
+    'text_too_large',
+    'memory_quota_reached',
+    'malformed_idempotency_key',
+    'idempotency_key_reused',
+  ],
+  once: true,
   tool: {
     name: 'append_memory',
     title: 'Append to a memory',
@@ -83,8 +89,16 @@ export const appendToMemory = savingEndpoint(append, {
   path: '/api/agents/me/memory/append',
   summary: 'Add text to the end of a memory, or create it',
   description:
-    'Without expectedVersion the text is appended to the current version, whatever it is; a repeated call appends it again.',
+    'Without expectedVersion the text is appended to the current version, whatever it is; a repeated call appends it again, unless both have the same Idempotency-Key.',
   example: { key: memoryExample.key, text: '\nStep 4: verify.', expectedVersion: 2 },
+  conflict: {
+    ...conflictAnswer,
+    description:
+      'The memory is at a different version, or the Idempotency-Key was used for another append.',
+    schema: conflictAnswer.schema
+      .partial({ currentVersion: true, sameContent: true })
+      .meta({ id: 'AppendConflict' }),
+  },
 })
 
 const editSchema = z

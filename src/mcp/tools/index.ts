@@ -1,5 +1,5 @@
 /** The tools, in the order in which they are listed; those that change memories are the verbs. */
-import { deletedView, receiptJson } from '../../home/memories/answers.ts'
+import { deletedView, receiptJson, type Saved } from '../../home/memories/answers.ts'
 import { carryOut, type MemoryVerb } from '../../home/memories/verb.ts'
 import { verbs } from '../../home/memories/verbs.ts'
 import type { Result } from '../../store/port/memories.ts'
@@ -7,12 +7,12 @@ import { listMemories, searchMemories } from './looking.ts'
 import { getContext, memoryHistory, readMemory } from './reading.ts'
 import type { Tool, ToolResult } from './tool.ts'
 
-function resultOf(result: Result): ToolResult {
-  if (result.outcome === 'saved') {
-    const { memory } = result
+function resultOf(result: Result | Saved): ToolResult {
+  if (result.outcome === 'saved' || result.outcome === 'repeated') {
+    const { memory, outcome } = result
     const { key, version } = memory
     return {
-      text: `${key} is saved as version ${version}. To change it again, send expectedVersion ${version}.`,
+      text: `${outcome === 'repeated' ? 'Nothing was added again: ' : ''}${key} is saved as version ${version}. To change it again, send expectedVersion ${version}.`,
       json: `{"memory":${receiptJson(memory)}}`,
     }
   }
@@ -32,8 +32,10 @@ function toolFor(verb: MemoryVerb): Tool[] {
       budget: 'writes',
       destructive: verb === verbs.delete,
       input: schema,
-      run: async (sent, { home, identity, source }) =>
-        resultOf(await carryOut({ ...verb, change }, home, identity, sent, source)),
+      async run(sent, { home, identity, source, once }) {
+        const key = verb.once && once()
+        return resultOf(await carryOut({ ...verb, change }, home, identity, sent, source, key))
+      },
     },
   ]
 }

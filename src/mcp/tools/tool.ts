@@ -11,6 +11,8 @@ export interface Caller {
   /** The client as it is counted for limits. */
   readonly client: string
   readonly identity: Identity
+  /** An Idempotency-Key, for a tool that takes one. Throws `malformed_idempotency_key`. */
+  readonly once: () => string | undefined
   /** The validated JSON as it was sent. */
   readonly source: string
 }

@@ -168,6 +168,14 @@ export const tables: readonly Table[] = [
     ],
   },
   {
+    name: 'keyed_appends',
+    source: 'SELECT agent_id, key_hash, fingerprint, answer, event, made_at FROM keyed_appends',
+    columns: [
+      ...text('agent_id', 'key_hash', 'fingerprint', 'answer'),
+      ...bigint('event', 'made_at'),
+    ],
+  },
+  {
     name: 'daily_writes',
     source: `SELECT agent_id, day, sum(writes) FROM (
        SELECT agent_id, day, writes FROM daily_writes

@@ -179,6 +179,25 @@ export type ChangesAnswer =
     }
   | Refused
 
+/** An append, as a repeated call names it. */
+export interface Once {
+  /** Of the Idempotency-Key and of who sent it, hex. */
+  readonly keyHash: string
+  /** Of what was sent, hex. */
+  readonly fingerprint: string
+}
+
+/** For so long a repeated append is known, and for so many events of the home. */
+export const KNOWN_MS = 86_400_000
+export const KNOWN_EVENTS = 10_000
+
+export type OnceAnswer =
+  | ChangesAnswer
+  /** It was made before: the memory as it was answered, without what its version holds. */
+  | { readonly outcome: 'repeated'; readonly memory: Omit<Memory, 'text' | 'metadata'> }
+  /** The key was sent with something else. */
+  | { readonly outcome: 'key_reused' }
+
 /** Limits of the results of a batch. */
 export interface AnswerBound {
   /** Of texts and metadata, as JSON in UTF-8. */
@@ -345,6 +364,13 @@ export interface MemoryStore {
     now: number,
     bound?: AnswerBound,
   ): Promise<ChangesAnswer>
+  /** The same as `changeMemories` with this append, unless it was made before. */
+  appendOnce(
+    identity: Identity,
+    append: Extract<Change, { verb: 'append' }>,
+    once: Once,
+    now: number,
+  ): Promise<OnceAnswer>
   listMemories(identity: Identity, query: MemoriesQuery): Promise<MemoriesAnswer>
   listDeleted(identity: Identity, query: DeletedQuery): Promise<DeletedAnswer>
   /** The keys below a prefix, by what they have up to the next dot. */

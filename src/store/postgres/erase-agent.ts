@@ -27,11 +27,12 @@ const eraseSome = (table: string, column: string) =>
 const SLICES = [
   { erase: eraseSome('memories', 'key'), before: '' },
   { erase: eraseSome('vectors', 'key'), before: '' },
+  { erase: eraseSome('keyed_appends', 'event'), before: 0 },
   { erase: eraseSome('log', 'n'), before: Number.MIN_SAFE_INTEGER },
 ] as const
 
 /** Tables with texts of the agent: its name, keys, prefixes and memories. */
-const VACUUM = 'VACUUM agents, credentials, oauth_records, memories, vectors, log'
+const VACUUM = 'VACUUM agents, credentials, oauth_records, memories, vectors, keyed_appends, log'
 
 const forget = statement('DELETE FROM erased_agents WHERE agent_id = $1')
 

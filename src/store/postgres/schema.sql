@@ -196,6 +196,20 @@ CREATE TABLE IF NOT EXISTS unfinished (
   held_until BIGINT NOT NULL
 );
 
+-- Appends that were sent with an Idempotency-Key, found by its hash together with who sent it: a
+-- repeated call is answered by `answer`, the memory without its text. `event`: what the append logged.
+-- Those of the last 10,000 events of a home count, for a day.
+CREATE TABLE IF NOT EXISTS keyed_appends (
+  agent_id TEXT COLLATE "C" NOT NULL,
+  event BIGINT NOT NULL,
+  key_hash TEXT NOT NULL,
+  fingerprint TEXT NOT NULL,
+  answer TEXT NOT NULL,
+  made_at BIGINT NOT NULL,
+  PRIMARY KEY (agent_id, event)
+);
+CREATE INDEX IF NOT EXISTS keyed_appends_by_key ON keyed_appends (agent_id, key_hash);
+
 -- Agents that were erased, of whose memories and log there may still be rows.
 CREATE TABLE IF NOT EXISTS erased_agents (
   agent_id TEXT COLLATE "C" PRIMARY KEY

@@ -205,7 +205,7 @@ function memoryVerbs(
   bounds: HomeBounds,
   sharded: boolean,
 ) {
-  const { changeMemories, eraseMemory } = changeVerbs(hot, bounds)
+  const { changeMemories, appendOnce, eraseMemory } = changeVerbs(hot, bounds)
   const writeMemory = sharded
     ? lockedWriteVerb(changeMemories)
     : writeVerb(hot, committed, bounds, changeMemories)
@@ -221,6 +221,8 @@ function memoryVerbs(
       changeMemories: (identity, ...changes) =>
         inTurn(identity.agentId, () => changeMemories(identity, ...changes)),
     }),
+    appendOnce: (...append: Parameters<typeof appendOnce>) =>
+      inTurn(append[0].agentId, () => appendOnce(...append)),
     eraseMemory,
   }
 }

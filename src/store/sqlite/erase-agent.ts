@@ -30,11 +30,15 @@ export function prepareEraseAgent(db: DatabaseSync, tally: Tally) {
 
 /** Deletes a slice; false if nothing is left. */
 export function prepareEraseRest(db: DatabaseSync) {
-  const removeKeys = ['memories', 'vectors'].map((table) =>
+  const slices = [
+    ['memories', 'key'],
+    ['vectors', 'key'],
+    ['keyed_appends', 'event'],
+  ].map(([table, id]) =>
     prepare(
       db,
       `DELETE FROM ${table} WHERE agent_id = ?1
-       AND key IN (SELECT key FROM ${table} WHERE agent_id = ?1 LIMIT ${AT_ONCE})`,
+       AND ${id} IN (SELECT ${id} FROM ${table} WHERE agent_id = ?1 LIMIT ${AT_ONCE})`,
     ),
   )
   const first = `FROM log_index WHERE agent_id = ?1 ORDER BY id, n LIMIT ${AT_ONCE}`
@@ -45,7 +49,7 @@ export function prepareEraseRest(db: DatabaseSync) {
   )
   const forget = prepare(db, 'DELETE FROM erased_agents WHERE agent_id = ?')
   return (agentId: string): boolean => {
-    if (removeKeys.some((some) => some.run(agentId).changes > 0)) return true
+    if (slices.some((some) => some.run(agentId).changes > 0)) return true
     remove.run(agentId)
     if (unfile.run(agentId).changes > 0) return true
     forget.run(agentId)

@@ -210,6 +210,20 @@ CREATE TABLE IF NOT EXISTS unfinished (
   rollback TEXT
 ) STRICT, WITHOUT ROWID;
 
+-- Appends that were sent with an Idempotency-Key, found by its hash together with who sent it: a
+-- repeated call is answered by `answer`, the memory without its text. `event`: what the append logged.
+-- Those of the last 10,000 events of a home count, for a day.
+CREATE TABLE IF NOT EXISTS keyed_appends (
+  agent_id TEXT NOT NULL,
+  event INTEGER NOT NULL,
+  key_hash TEXT NOT NULL,
+  fingerprint TEXT NOT NULL,
+  answer TEXT NOT NULL,
+  made_at INTEGER NOT NULL,
+  PRIMARY KEY (agent_id, event)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX IF NOT EXISTS keyed_appends_by_key ON keyed_appends (agent_id, key_hash);
+
 -- Agents that were erased, of whose log there may still be rows.
 CREATE TABLE IF NOT EXISTS erased_agents (
   agent_id TEXT PRIMARY KEY

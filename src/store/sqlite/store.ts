@@ -102,6 +102,7 @@ const memoryVerbs = ({ memories, eventsAfter, changedHomes, read, writer: { subm
     },
     changeMemories: (...changes) => submit('changeMemories', ...changes),
   }),
+  appendOnce: (...append: Parameters<MemoryStore['appendOnce']>) => submit('appendOnce', ...append),
   listMemories: (...[identity, query]: Parameters<MemoryStore['listMemories']>) =>
     read(() => memories.list(identity, query)),
   eventsAfter: (...after: Parameters<EventStore['eventsAfter']>) =>

@@ -94,16 +94,20 @@ describe('the memory tools', () => {
     expect(await home.read('plan')).toMatchObject({ text: 'A', version: 1 })
   })
 
-  test('say of an append whose answer was lost that it may have been made', async () => {
+  test('say of an edit whose answer was lost that it may have been made', async () => {
     const way = await openLossyWay(opened.port)
     const { home } = await opened.born({ url: way.url })
+    await home.append('log', 'A')
     way.loseAnswers(1)
-    const { told, errors } = await drive(home, use('append_memory', { key: 'log', text: 'A' }))
+    const { told, errors } = await drive(
+      home,
+      use('edit_memory', { key: 'log', old: 'A', new: 'B' }),
+    )
     expect(told[0]?.value).toBe(
-      'MemoryToolError: The answer was lost, and the change may have been made. Call read_memory for log, and call append_memory again only if it was not.',
+      'MemoryToolError: The answer was lost, and the change may have been made. Call read_memory for log, and call edit_memory again only if it was not.',
     )
     expect((errors[0] as Error).cause).toBeInstanceOf(OutcomeUnknown)
-    expect(await home.read('log')).toMatchObject({ text: 'A', version: 1 })
+    expect(await home.read('log')).toMatchObject({ text: 'B', version: 2 })
     await way.close()
   })
 })

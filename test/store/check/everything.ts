@@ -1,5 +1,5 @@
 /** A few homes in which a memory had everything that can happen to it, and one whose events were pruned. */
-import { type Born, type Engine, type TestService, write } from '../../harness.ts'
+import { type Born, type Engine, freshKey, type TestService, write } from '../../harness.ts'
 import { serviceAt } from './lived.ts'
 
 const home = '/api/agents/me'
@@ -10,7 +10,7 @@ async function send(service: TestService, token: string, calls: readonly Sent[])
   for (const [method, path, body] of calls) {
     const answer = await service.call(method, `${home}/${path}`, {
       token,
-      headers: { 'agent-run': 'everything' },
+      headers: { 'agent-run': 'everything', 'idempotency-key': freshKey() },
       ...(body ? { body } : {}),
     })
     if (answer.status >= 300) throw new Error(`${method} ${path}: ${answer.text}`)

@@ -305,14 +305,24 @@ class AsyncAgentHome(Handle):
         return changed
 
     async def append(
-        self, key: str, text: str, *, expected_version: int | None = None, **call: Unpack[Call]
+        self,
+        key: str,
+        text: str,
+        *,
+        expected_version: int | None = None,
+        idempotency_key: str | None = None,
+        **call: Unpack[Call],
     ) -> Memory:
         """Adds text to the end of a memory, or creates it.
 
-        Without `expected_version` it is added to whatever is there, and a lost answer is
-        OutcomeUnknown: repeated, it would be added twice.
+        Without `expected_version` it is added to whatever is there. If the answer is lost it is sent
+        again with the same Idempotency-Key, and made once; a home before 2.1 knows no such key, and
+        a lost answer is OutcomeUnknown. With an `idempotency_key` of your own, of
+        `new_idempotency_key`, a later call is the same append for a day; its `text` is empty if that
+        version is no longer kept under the key.
         """
-        return await self._run(self._core.append(key, text, expected_version, call))
+        op = self._core.append(key, text, expected_version, call, idempotency_key)
+        return await self._run(op)
 
     async def edit(
         self,

@@ -250,6 +250,8 @@ class Asked:
     reads: bool = False
     #: Repeated it would be made twice: it is not, once it may have arrived.
     once: bool = False
+    #: But it is repeated after all where the home knows the Idempotency-Key of an append.
+    keyed: bool = False
     #: Can be sent only once: a stream that was read is gone.
     spent: bool = False
     #: Asked when a refusal follows a lost answer.
@@ -318,6 +320,8 @@ class Transport:
         self._retries = RETRIES if retries is None else retries
         self._max_wait = MAX_WAIT if max_wait is None else max_wait
         self._on_retry = on_retry
+        #: Whether the home knows the Idempotency-Key of an append: asked once an answer was lost.
+        self._knows_keys: bool | None = None
 
     def ask(self, asked: Asked, options: Call | None = None) -> Op[Any]:
         """The JSON of the answer, or its stream. Raises HomeError and OutcomeUnknown."""
@@ -326,6 +330,8 @@ class Transport:
         while True:
             failed = None
             try:
+                if is_lost and asked.keyed:
+                    yield from self._require_keys()
                 answer = yield Send(self._request_of(asked, options or {}))
                 return self._value_in(answer, asked)
             except (Unsent, Lost, TooLarge, HomeError) as error:
@@ -338,6 +344,16 @@ class Transport:
             if self._on_retry:
                 self._on_retry(Retry(error=failed.error, wait=pause, tries=tries))
             yield Sleep(pause)
+
+    def _require_keys(self) -> Op[None]:
+        """Homes before 2.1 would append again. Raises HomeError."""
+        if self._knows_keys is None:
+            asked = Asked("/preview")
+            preview = self._value_in((yield Send(self._request_of(asked, {}))), asked)
+            self._knows_keys = "appendKeys" in preview.get("limits", {})
+        if not self._knows_keys:
+            detail = "The home did not answer, and it is too old to be asked again."
+            raise HomeError(status=0, code="no_answer", detail=detail)
 
     def _request_of(self, asked: Asked, options: Call) -> Request:
         given = {name: value for name, value in asked.query.items() if value is not None}
@@ -399,7 +415,7 @@ class Transport:
         if asked.spent:
             return None
         if failed.kind == "lost":
-            return None if asked.once else _backoff(tries)
+            return None if asked.once and not asked.keyed else _backoff(tries)
         if failed.kind == "unsent":
             return _backoff(tries)
         seconds = failed.error.retry_after

@@ -12,6 +12,7 @@ import struct
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
+from types import MappingProxyType
 from typing import Any, Literal, Protocol, TypeVar
 from urllib.parse import quote
 
@@ -260,14 +261,22 @@ class Core:
             conflicts += 1
 
     def append(
-        self, key: str, text: str, expected_version: int | None, options: Call
+        self,
+        key: str,
+        text: str,
+        expected_version: int | None,
+        options: Call,
+        idempotency_key: str | None = None,
     ) -> Op[Memory]:
         def is_ours(found: Memory) -> Op[bool]:
             yield from ()
             return found.text.endswith(text)
 
         body = _with_version({"key": key, "text": text}, expected_version)
-        return (yield from self._save("POST", f"{_MEMORY}/append", body, is_ours, options))
+        headers = {"idempotency-key": idempotency_key or new_idempotency_key()}
+        return (
+            yield from self._save("POST", f"{_MEMORY}/append", body, is_ours, options, headers)
+        )
 
     def edit(
         self, key: str, old: str, new: str, expected_version: int | None, options: Call
@@ -329,6 +338,7 @@ class Core:
         body: Mapping[str, Any],
         is_ours: Callable[[Memory], Op[bool]],
         options: Call,
+        headers: Mapping[str, str] = MappingProxyType({}),
     ) -> Op[Memory]:
         expected: int | None = body.get("expectedVersion")
 
@@ -337,11 +347,23 @@ class Core:
                 yield from self._settle_save(body["key"], expected or 0, is_ours, options, refusal)
             )
 
-        asked = Asked(path, method=method, body=body, once=expected is None, settle=settle)
+        asked = Asked(
+            path,
+            method=method,
+            body=body,
+            headers=headers,
+            once=expected is None,
+            keyed="idempotency-key" in headers,
+            settle=settle,
+        )
         answer = yield from self.transport.ask(asked, options)
         if isinstance(answer, Memory):
             return answer
-        return _about(body["key"], received(Memory, answer["memory"]))
+        memory = answer["memory"]
+        # An append that was answered before, and whose version is no longer kept, has no text.
+        if answer.get("replayed") and "text" not in memory:
+            memory = {**memory, "text": "", "metadata": {}}
+        return _about(body["key"], received(Memory, memory))
 
     def _settle_save(
         self,

@@ -80,10 +80,11 @@ export function batchStore(
 export function changeVerbs(
   connections: Connections,
   bounds: HomeBounds,
-): Pick<MemoryStore, 'changeMemories' | 'eraseMemory'> {
+): Pick<MemoryStore, 'changeMemories' | 'appendOnce' | 'eraseMemory'> {
   const verbs = writeVerbs(connections, memoryWrites(homeLog(bounds), bounds))
   return {
     changeMemories: verbs.changeMemories,
+    appendOnce: verbs.appendOnce,
     async eraseMemory(...erasure) {
       const answer = await verbs.eraseMemory(...erasure)
       // Without the right or the time to vacuum, autovacuum does it later.

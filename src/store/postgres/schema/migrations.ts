@@ -22,7 +22,7 @@ interface Step {
   readonly slice: (ask: Ask, place: string, progress: Progress) => Promise<string | undefined>
 }
 
-const bringWithEvents = unprepared(`
+const fromTwo = unprepared(`
   DELETE FROM log l USING staged_imports s
     WHERE l.agent_id = s.agent_id AND l.n >= s.place AND l.n < s.place + 1000000000;
   DROP TABLE staged_imports;
@@ -33,18 +33,28 @@ const bringWithEvents = unprepared(`
     rollback TEXT,
     holder TEXT NOT NULL,
     held_until BIGINT NOT NULL
-  )`)
+  );
+  CREATE TABLE keyed_appends (
+    agent_id TEXT COLLATE "C" NOT NULL,
+    event BIGINT NOT NULL,
+    key_hash TEXT NOT NULL,
+    fingerprint TEXT NOT NULL,
+    answer TEXT NOT NULL,
+    made_at BIGINT NOT NULL,
+    PRIMARY KEY (agent_id, event)
+  );
+  CREATE INDEX keyed_appends_by_key ON keyed_appends (agent_id, key_hash)`)
 
 const STEPS: readonly Step[] = [
   // 1.0.0
-  { from: 3, to: 27, oldest: 27, slice: takeSlice },
+  { from: 3, to: 28, oldest: 28, slice: takeSlice },
   {
     // 2.0.0. What an import had staged when its process ended goes.
     from: 26,
-    to: 27,
-    oldest: 27,
+    to: 28,
+    oldest: 28,
     async slice(ask) {
-      await ask(bringWithEvents)
+      await ask(fromTwo)
       return undefined
     },
   },

@@ -18,7 +18,7 @@ interface Step {
  * Every version that an import brings has an event of its own, beside which it keeps its author, its
  * time and its key. What an import had staged when its process ended goes.
  */
-const bringWithEvents = (db: DatabaseSync): void =>
+const fromTwo = (db: DatabaseSync): void =>
   db.exec(`
   DELETE FROM log WHERE n IN (
     SELECT i.n FROM staged_imports s JOIN homes h ON h.agent_id = s.agent_id
@@ -34,13 +34,23 @@ const bringWithEvents = (db: DatabaseSync): void =>
     agent_id TEXT PRIMARY KEY REFERENCES agents (agent_id),
     event INTEGER NOT NULL,
     rollback TEXT
-  ) STRICT, WITHOUT ROWID`)
+  ) STRICT, WITHOUT ROWID;
+  CREATE TABLE keyed_appends (
+    agent_id TEXT NOT NULL,
+    event INTEGER NOT NULL,
+    key_hash TEXT NOT NULL,
+    fingerprint TEXT NOT NULL,
+    answer TEXT NOT NULL,
+    made_at INTEGER NOT NULL,
+    PRIMARY KEY (agent_id, event)
+  ) STRICT, WITHOUT ROWID;
+  CREATE INDEX keyed_appends_by_key ON keyed_appends (agent_id, key_hash)`)
 
 const STEPS: readonly Step[] = [
   // 1.0.0
-  { from: 4, to: 27, oldest: 27, run: upgrade },
+  { from: 4, to: 28, oldest: 28, run: upgrade },
   // 2.0.0
-  { from: 26, to: 27, oldest: 27, run: bringWithEvents },
+  { from: 26, to: 28, oldest: 28, run: fromTwo },
 ]
 
 /** Version 0: an empty database, or none of ours. */

@@ -196,7 +196,10 @@ export const restoreForm = agentForm({
       version: versionIn(sent.version),
       expectedVersion: versionIn(sent.expectedVersion),
     })
-    const { key } = savedBy(await carryOut(restore, workspace, identity, request, ''))
-    return redirect(call, `${savedPath(identity.agentId, key, sent.list)}=${request.version}`)
+    const { memory } = savedBy(await carryOut(restore, workspace, identity, request, ''))
+    return redirect(
+      call,
+      `${savedPath(identity.agentId, memory.key, sent.list)}=${request.version}`,
+    )
   },
 })
