@@ -50,6 +50,12 @@ function underPrefix(store: HomeStore) {
       if (page.outcome !== 'page' || prefix === '') return page
       return { ...page, events: page.events.map((event) => visible(event, prefix)) }
     },
+    async eventsByOthers(identity, asked) {
+      const { prefix } = narrowed(identity, { prefix: asked })
+      const found = await store.eventsByOthers(identity, prefix)
+      if (found.outcome !== 'others' || prefixOf(identity) === '') return found
+      return { ...found, events: found.events.map((event) => visible(event, prefix)) }
+    },
     exportMemories: (identity, _, history) =>
       store.exportMemories(identity, prefixOf(identity), history),
   } satisfies Partial<HomeStore>
@@ -89,6 +95,7 @@ export function authorizedStore(store: HomeStore, clock: () => number): HomeStor
     findReplacement: store.findReplacement,
     changedHomes: store.changedHomes,
     noteUse: store.noteUse,
+    noteWake: store.noteWake,
     identify(tokenHash) {
       const found = store.identify(tokenHash)
       return found instanceof Promise ? found.then(used) : used(found)

@@ -21,7 +21,7 @@ export type HomeVerb = Exclude<
   {
     [N in keyof HomeStore]: Parameters<HomeStore[N]>[0] extends Identity ? N : never
   }[keyof HomeStore],
-  'noteUse'
+  'noteUse' | 'noteWake'
 >
 
 interface Row<Args extends readonly unknown[]> {
@@ -51,6 +51,7 @@ export const homeVerbs: { readonly [N in HomeVerb]: Row<Parameters<HomeStore[N]>
   exportMemories: asked(anybody),
   countErasures: asked(anybody),
   listEvents: asked(eventsRefused),
+  eventsByOthers: asked((identity, prefix) => listRefused(identity, { prefix })),
   readHead: asked(wholeHomeRefused),
   listMemories: asked(listRefused),
   listDeleted: asked(listRefused),

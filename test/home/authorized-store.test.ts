@@ -59,12 +59,17 @@ const rows: { readonly [Verb in keyof HomeStore]: Row } = {
   findReplacement: { right: 'asks nobody', ask: (home) => home.findReplacement('x') },
   changedHomes: { right: 'asks nobody', ask: (home) => home.changedHomes(new Map()) },
   noteUse: { right: 'asks nobody', ask: (home, as) => home.noteUse(as, NOON) },
+  noteWake: { right: 'asks nobody', ask: (home, as) => home.noteWake(as, NOON) },
   readProfile: { right: 'any key', ask: (home, as) => home.readProfile(as) },
   recordEvent: { right: 'any key', ask: (home, as) => home.recordEvent(as, 'export', NOON) },
   eventsAfter: { right: 'any key', ask: (home, as) => home.eventsAfter(as, 0, 1) },
   listEvents: {
     right: 'reads',
     ask: (home, as, prefix) => home.listEvents(as, { prefix, order: 'newest', limit: 1 }),
+  },
+  eventsByOthers: {
+    right: 'reads',
+    ask: (home, as, prefix) => home.eventsByOthers(as, prefix),
   },
   readHead: { right: 'whole home', ask: (home, as) => home.readHead(as) },
   exportMemories: {

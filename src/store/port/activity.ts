@@ -2,8 +2,13 @@
 
 import type { Identity, Profile, Refused } from './identity.ts'
 
+const DAY_MS = 86_400_000
+
 /** Days since the epoch, UTC. */
-export const dayOf = (now: number): number => Math.floor(now / 86_400_000)
+export const dayOf = (now: number): number => Math.floor(now / DAY_MS)
+
+/** In milliseconds since the epoch, UTC. */
+export const startOfDay = (now: number): number => dayOf(now) * DAY_MS
 
 /** How many days are kept of an agent, today included. */
 export const DAYS_KEPT = 30

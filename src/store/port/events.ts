@@ -136,6 +136,21 @@ export type EventsPage =
     }
   | Refused
 
+/** Before the time of a wake: what was being written then may have an earlier time. */
+export const WAKE_MARGIN_MS = 60_000
+
+export type OthersAnswer =
+  | {
+      readonly outcome: 'others'
+      /** Changes of memories, oldest first. */
+      readonly events: readonly HomeEvent[]
+      /** Nothing is missing; false if there may be earlier ones, pruned or not looked at. */
+      readonly isWhole: boolean
+      /** When this was noted last; undefined if it never was. */
+      readonly wokeAt: number | undefined
+    }
+  | Refused
+
 export interface EventStore {
   /**
    * Events after this one; once an event was read, none with a lower id appears. With a prefix,
@@ -144,6 +159,11 @@ export interface EventStore {
   eventsAfter(identity: Identity, id: number, limit: number, prefix?: string): Promise<EventsAnswer>
   /** A page that looks at at most ROWS_PER_LOOK rows, so it may be short although more follow. */
   listEvents(identity: Identity, query: EventsQuery): Promise<EventsPage>
+  /**
+   * What others did to memories with the prefix, among the newest ROWS_PER_LOOK rows: since the
+   * identity last changed a memory or noted a wake, else since its key was created.
+   */
+  eventsByOthers(identity: Identity, prefix: string): Promise<OthersAnswer>
   readHead(identity: Identity): Promise<HeadAnswer>
   /**
    * Of these homes, each with its newest known event, those that have newer ones or are gone. Every

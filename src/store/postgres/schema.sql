@@ -62,7 +62,8 @@ CREATE INDEX IF NOT EXISTS erased_births_by_time ON erased_births (created_at);
 -- Tokens. A named key has a `key_id` and its limits; `status` is the agent's, of its own tokens. A key
 -- that was granted by OAuth names its client and the host of its redirect, and is good until
 -- `granted_until` unless it is left unused; nobody has its own token. Its access tokens are further
--- rows with its `key_id`, and with the `audience` that alone takes them.
+-- rows with its `key_id`, and with the `audience` that alone takes them. `woke_at`: when its user first
+-- asked what others had changed, on the last day on which it did.
 CREATE TABLE IF NOT EXISTS credentials (
   agent_id TEXT COLLATE "C" NOT NULL REFERENCES agents (agent_id),
   token_hash TEXT NOT NULL,
@@ -79,6 +80,7 @@ CREATE TABLE IF NOT EXISTS credentials (
   redirect_host TEXT,
   granted_until BIGINT,
   audience TEXT,
+  woke_at BIGINT,
   PRIMARY KEY (agent_id, token_hash)
 );
 CREATE INDEX IF NOT EXISTS credentials_by_token ON credentials (token_hash);

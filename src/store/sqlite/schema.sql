@@ -61,7 +61,8 @@ CREATE INDEX IF NOT EXISTS erased_births_by_time ON erased_births (created_at);
 -- Tokens. A named key has a `key_id` and its limits; `status` is the agent's, of its own tokens. A key
 -- that was granted by OAuth names its client and the host of its redirect, and is good until
 -- `granted_until` unless it is left unused; nobody has its own token. Its access tokens are further
--- rows with its `key_id`, and with the `audience` that alone takes them.
+-- rows with its `key_id`, and with the `audience` that alone takes them. `woke_at`: when its user first
+-- asked what others had changed, on the last day on which it did.
 CREATE TABLE IF NOT EXISTS credentials (
   token_hash TEXT PRIMARY KEY,
   agent_id TEXT NOT NULL REFERENCES agents (agent_id),
@@ -77,7 +78,8 @@ CREATE TABLE IF NOT EXISTS credentials (
   client_id TEXT,
   redirect_host TEXT,
   granted_until INTEGER,
-  audience TEXT
+  audience TEXT,
+  woke_at INTEGER
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX IF NOT EXISTS credentials_by_agent ON credentials (agent_id, kind);
 

@@ -1,6 +1,7 @@
 /** Tokens and named keys of an agent. */
 import { BY_HOST } from '../answers.ts'
 import { NAMED_KEY, type NamedKeyRow, namedKeyOf } from '../credentials.ts'
+import { startOfDay } from '../port/activity.ts'
 import type { ResetAnswer } from '../port/host.ts'
 import type { Identity } from '../port/identity.ts'
 import {
@@ -56,6 +57,11 @@ const noteUse = statement(`
   UPDATE credentials SET last_used_at = CAST($3 AS BIGINT)
   WHERE agent_id = $1 AND kind = 'agent' AND key_id = $2 AND audience IS NULL
     AND coalesce(last_used_at, 0) <= CAST($3 AS BIGINT) - ${USE_MS}`)
+
+const noteWake = statement(`
+  UPDATE credentials SET woke_at = CAST($4 AS BIGINT)
+  WHERE agent_id = $1 AND kind = $2 AND coalesce(key_id, '') = $3 AND audience IS NULL
+    AND coalesce(woke_at, 0) < CAST($5 AS BIGINT)`)
 
 const renewAgentToken = statement(
   `UPDATE credentials SET token_hash = $2 WHERE agent_id = $1 AND kind = 'agent'`,
@@ -114,6 +120,10 @@ export const keyReads = {
 export const keyUses = {
   *noteUse({ agentId, key }: Identity, now: number): Verb<void> {
     if (key) yield* ask(noteUse, agentId, key.id, now)
+  },
+
+  *noteWake({ agentId, kind, key }: Identity, now: number): Verb<void> {
+    yield* ask(noteWake, agentId, kind, key?.id ?? '', now, startOfDay(now))
   },
 }
 
