@@ -342,6 +342,7 @@ export const catalogue = {
     status: 413,
     title: 'The text is too large',
     detail: `Send at most ${fields.text.maxBytes} UTF-8 bytes of text; split longer texts across several keys.`,
+    members: { bytes: 16_300, maxBytes: fields.text.maxBytes, nextKey: 'log.2' },
   },
   metadata_too_large: {
     status: 413,

@@ -263,7 +263,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   'store/feeds': ['store/port', 'store/words'],
   'store/credentials': ['store/port'],
   'store/chain': ['store/port', 'time'],
-  'store/rows': ['store/chain', 'store/marks', 'store/port'],
+  'store/rows': ['store/chain', 'store/marks', 'store/port', 'store/search'],
   'store/check': [
     'fields',
     'store/chain',

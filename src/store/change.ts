@@ -131,13 +131,31 @@ function patch(change: Of<'patch'>, found: Found, now: number): Decision {
   return { ...kept, sameText: text === content().text } as Changed
 }
 
+const LINE_END = /[\r\n]$/
+
+/** Of the kind that the text has. */
+const lineEndOf = (text: string): string => (/\r\n/.test(text) ? '\r\n' : '\n')
+
+function lineEndBetween(before: string, added: string): string {
+  const isThere = before === '' || LINE_END.test(before) || /^[\r\n]/.test(added)
+  return isThere ? '' : lineEndOf(before)
+}
+
+/** Undefined if it fits. */
+function excessOf(before: string, after: string, maxBytes: number): ChangeError | undefined {
+  if (Buffer.byteLength(after) <= maxBytes) return undefined
+  return { outcome: 'too_large', bytes: Buffer.byteLength(before), maxBytes }
+}
+
 function append(change: Of<'append'>, found: Found, now: number): Decision {
   const { head, content } = found
   const { expectedVersion = versionOf(head) } = change
   if (versionOf(head) !== expectedVersion) return conflict(found)
   const before = isLiving(head) ? content() : { text: '', metadata: '{}' }
-  const text = before.text + change.text
-  if (Buffer.byteLength(text) > change.maxBytes) return { outcome: 'too_large' }
+  const between = change.line ? lineEndBetween(before.text, change.text) : ''
+  const text = before.text + between + change.text
+  const excess = excessOf(before.text, text, change.maxBytes)
+  if (excess) return excess
   return keep('append', change.key, found, { ...before, id: change.id, text }, now)
 }
 
@@ -154,7 +172,8 @@ function edit(change: Of<'edit'>, found: Found, now: number): Decision {
   if (occurrences !== 1) return { outcome: 'not_once', occurrences, currentVersion, updatedAt }
   const text = before.text.slice(0, at) + change.new + before.text.slice(at + old.length)
   if (text === '') return { outcome: 'emptied' }
-  if (Buffer.byteLength(text) > maxBytes) return { outcome: 'too_large' }
+  const excess = excessOf(before.text, text, maxBytes)
+  if (excess) return excess
   return keep('edit', key, found, { ...before, id: head.id, text }, now)
 }
 

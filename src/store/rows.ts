@@ -12,14 +12,16 @@ import {
   type Profile,
   reaches,
 } from './port/identity.ts'
-import type {
-  MemoriesQuery,
-  Memory,
-  MemorySummary,
-  Operation,
-  VersionSummary,
+import {
+  BRIEF_BYTES,
+  type MemoriesQuery,
+  type Memory,
+  type MemorySummary,
+  type Operation,
+  type VersionSummary,
 } from './port/memories.ts'
 import type { KeptVersion } from './port/transfer.ts'
+import { beginningOf } from './search/snippet.ts'
 
 export interface AgentRow {
   id: string
@@ -110,7 +112,16 @@ export interface SummaryRow extends MarkRow {
   text: string | null
 }
 
-export const summaryOf = (row: SummaryRow): MemorySummary => ({
+const FIRST_LINE = /\S.*/
+
+/** `beginning`: BRIEF_BYTES characters of the text, or all of it. */
+function briefOf(beginning: string, bytes: number): Pick<MemorySummary, 'text' | 'snippet'> {
+  if (bytes <= BRIEF_BYTES) return { text: beginning }
+  const [line] = FIRST_LINE.exec(beginning) ?? []
+  return line === undefined ? {} : { snippet: beginningOf(line.trimEnd()) }
+}
+
+const summaryOf = (row: SummaryRow, isBrief: boolean): MemorySummary => ({
   id: row.id,
   key: row.key,
   bytes: row.bytes,
@@ -120,13 +131,13 @@ export const summaryOf = (row: SummaryRow): MemorySummary => ({
   updatedAt: row.updated_at,
   change: row.seq,
   ...setMarks(row),
-  ...(row.text !== null && { text: row.text }),
+  ...(row.text !== null && (isBrief ? briefOf(row.text, row.bytes) : { text: row.text })),
 })
 
 /** A page of at most `limit` of these rows; one row more shows that there is a next page. */
 export function pageOf(
   rows: Iterable<SummaryRow>,
-  { order, before, limit, maxBytes }: MemoriesQuery,
+  { order, before, limit, maxBytes, brief = false }: MemoriesQuery,
 ): { readonly memories: readonly MemorySummary[]; readonly next: string | undefined } {
   const memories: MemorySummary[] = []
   let size = 0
@@ -136,8 +147,10 @@ export function pageOf(
     if (last && (memories.length === limit || size >= maxBytes)) {
       return { memories: inOrder(), next: order === 'key' ? last.key : String(last.seq) }
     }
-    memories.push(summaryOf(row))
-    size += Buffer.byteLength(row.metadata) + (row.text === null ? 0 : row.bytes)
+    memories.push(summaryOf(row, brief))
+    size +=
+      Buffer.byteLength(row.metadata) +
+      (row.text === null ? 0 : Math.min(row.bytes, 3 * row.text.length))
     last = row
   }
   return { memories: inOrder(), next: undefined }

@@ -109,7 +109,7 @@ describe('a client that remembers', () => {
     const checked = await home.check({ remembered: head })
     expect(checked).toMatchObject({ events: 1, since: { id: 5, hash: head.hash } })
     expect((await home.head()).head).toMatchObject(checked.head)
-    expect((await home.context()).head).toEqual(checked.head)
+    expect((await home.context({ proof: true })).head).toEqual(checked.head)
   })
 
   test('is told when it wakes that its history was changed, until it accepts that', async () => {

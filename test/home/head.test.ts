@@ -36,7 +36,7 @@ describe.each(engines)('the head of a home on $name', (engine) => {
     const head = { id: 1, hash: event?.hash, createdAt: event?.createdAt }
     expect((await headOf()).head).toEqual(head)
     expect((await headOf(operatorToken)).head).toEqual(head)
-    const { head: inContext } = (await get('/context')).body as { head: object }
+    const { head: inContext } = (await get('/context?proof=true')).body as { head: object }
     expect(inContext).toEqual({ id: 1, hash: event?.hash })
   })
 
@@ -62,7 +62,12 @@ describe.each(engines)('the head of a home on $name', (engine) => {
     const named = String(made.body.token)
     expectProblem(await get('/head', named), 'key_out_of_reach')
     await write(service, named, 'p.1', 'x')
-    for (const path of ['/events', '/events?order=newest', '/context', '/export?history=true']) {
+    for (const path of [
+      '/events',
+      '/events?order=newest',
+      '/context?proof=true',
+      '/export?history=true',
+    ]) {
       const { status, text } = await get(path, named)
       expect([path, status]).toEqual([path, 200])
       expect(text).not.toMatch(/"(hash|previous|head)":/)

@@ -10,6 +10,7 @@ const paths = [
   `${ME}/context`,
   `${ME}/context?bytes=2000`,
   `${ME}/context?about=text`,
+  `${ME}/context?since=mine&proof=true`,
   `${ME}/context?about=text+created+absent&around=2`,
   `${ME}/memories`,
   `${ME}/memories?order=changed&view=whole`,
@@ -93,6 +94,8 @@ describe.each(engines)('a key with a prefix on $name', (engine) => {
   })
 
   test('is answered the same, whatever happens out of its reach', async () => {
+    // The first of a day is told what others changed.
+    await everything()
     const before = await everything()
     const names = Array.from({ length: 60 }, (_, n) => `out.${n}`)
     await change(names.map((name) => created(name, { pinned: true })))

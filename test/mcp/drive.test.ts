@@ -88,7 +88,10 @@ test.each(eras)('a client of $version keeps its head for fifty turns', async ({ 
       continue
     }
     const asked = choose({ roll, memories }, turn)
-    const body = await use<Answer>(client, `${asked.kind}_memory`, contentOf(asked))
+    const body = await use<Answer>(client, `${asked.kind}_memory`, {
+      ...contentOf(asked),
+      ...(asked.kind === 'append' && { line: false }),
+    })
     const made = change(memories, asked)
     // The texts of changes are not sent back: they are read in the end.
     expect(outcomeOf(asked, { status: 200, body })).toEqual({ ...made.told, payload: undefined })

@@ -150,7 +150,7 @@ describe.each(eras)('a client of $version', ({ era, version }) => {
       memory: { key: 'plan', text: 'Step 1', metadata: { run: 12 }, version: 1 },
     })
     expect(textOf(read)).toMatch(/^plan, version 1, .*\nmetadata: \{"run":12\}\n\nStep 1$/)
-    await call('append_memory', { key: 'plan', text: ', then step 2' })
+    await call('append_memory', { key: 'plan', text: ', then step 2', line: false })
     await client.callTool({
       name: 'write_memory',
       arguments: { key: 'kept', text: 'A', metadata: { pinned: true }, expectedVersion: 0 },

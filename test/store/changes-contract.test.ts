@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type EventsQuery, type HomeEvent, ROWS_PER_LOOK } from '../../src/store/port/events.ts'
 import type { Identity } from '../../src/store/port/identity.ts'
-import type { Change, ChangesAnswer } from '../../src/store/port/memories.ts'
+import { BRIEF_BYTES, type Change, type ChangesAnswer } from '../../src/store/port/memories.ts'
 import { stores } from '../harness.ts'
 import { NOON, newQuery, newWrite, openFixture, type StoreFixture, tally } from './fixture.ts'
 
@@ -34,6 +34,9 @@ describe.each(stores)('changes on $name', (engine) => {
     text,
     maxBytes: 20,
     expectedVersion,
+  })
+  const line = (text: string, maxBytes = 20): Change => ({
+    ...{ verb: 'append', id: randomUUID(), key: 'plan', text, line: true, maxBytes },
   })
   const edit = (old: string, by: string, expectedVersion?: number): Change => ({
     ...{ verb: 'edit', key: 'plan', old, new: by, maxBytes: 20, expectedVersion },
@@ -99,12 +102,50 @@ describe.each(stores)('changes on $name', (engine) => {
     })
   })
 
+  test.each([
+    [['a', 'b', 'c'], 'a\nb\nc'],
+    [['a\n', 'b'], 'a\nb'],
+    [['a\n\n', 'b'], 'a\n\nb'],
+    [['a', '\nb'], 'a\nb'],
+    [['a\r\nb', 'c', 'd\r\n', 'e'], 'a\r\nb\r\nc\r\nd\r\ne'],
+    [['a\r', 'b'], 'a\rb'],
+    [['день', 'ніч'], 'день\nніч'],
+    [['\n', 'b'], '\nb'],
+  ])('lines %j become the text %j', async (lines, text) => {
+    const { agent } = await fixture.agent()
+    for (const each of lines) await one(agent, line(each))
+    expect(await fixture.store().readMemory(agent, 'plan')).toMatchObject({ memory: { text } })
+  })
+
+  test('a line end counts, is added after what a batch has added, and to no empty text', async () => {
+    const { agent } = await fixture.agent()
+    expect(await one(agent, line('x'.repeat(18)))).toMatchObject({ memory: { version: 1 } })
+    const full = { outcome: 'too_large', bytes: 18, maxBytes: 20 }
+    expect(await one(agent, line('yz'))).toEqual(full)
+    expect(await one(agent, line('y'))).toMatchObject({ memory: { version: 2 } })
+    await one(agent, remove(2))
+    expect(await one(agent, line('new'))).toMatchObject({ memory: { text: 'new' } })
+    await change(agent, line('a'), append('b'), line('c'))
+    const { memory } = { memory: { text: 'new\nab\nc' } }
+    expect(await fixture.store().readMemory(agent, 'plan')).toMatchObject({ memory })
+  })
+
+  test('of lines at once each is one of its own', async () => {
+    const { agent } = await fixture.agent()
+    const lines = Array.from({ length: 40 }, (_, n) => `line ${n}`)
+    await Promise.all(lines.map((each) => change(agent, line(each, 16_384))))
+    const found = await fixture.store().readMemory(agent, 'plan')
+    const text = found.outcome === 'found' ? found.memory.text : ''
+    expect(text.split('\n').toSorted()).toEqual(lines.toSorted())
+  })
+
   test('an append creates, adds to whatever is there, and stops at the limit', async () => {
     const { agent } = await fixture.agent()
     expect(await one(agent, append('день'))).toMatchObject({ memory: { text: 'день', version: 1 } })
     expect(await one(agent, append('ніч'))).toMatchObject({ memory: { text: 'деньніч' } })
     expect(await one(agent, append('x', 1))).toMatchObject(conflict(2))
-    expect(await one(agent, append('1234567'))).toEqual({ outcome: 'too_large' })
+    const full = { outcome: 'too_large', bytes: 14, maxBytes: 20 }
+    expect(await one(agent, append('1234567'))).toEqual(full)
     expect(await one(agent, append('123456', 2))).toMatchObject({ memory: { version: 3 } })
   })
 
@@ -271,7 +312,9 @@ describe.each(stores)('changes on $name', (engine) => {
     expect(await one(agent, edit('B', 'x'))).toEqual({ ...there, occurrences: 0 })
     expect(await one(agent, edit('aa', 'x'))).toEqual({ ...there, occurrences: 2 })
     expect(await one(agent, edit('c', 'x', 1))).toMatchObject(conflict(2))
-    expect(await one(agent, edit('c', 'x'.repeat(6)))).toEqual({ outcome: 'too_large' })
+    expect(await one(agent, edit('c', 'x'.repeat(6)))).toEqual({
+      ...{ outcome: 'too_large', bytes: 16, maxBytes: 20 },
+    })
     expect(await one(agent, edit("aaa, $'b$&, $& c", ''))).toEqual({ outcome: 'emptied' })
     expect(await one(agent, edit("aaa, $'b$&, ", ''))).toMatchObject({ memory: { text: '$& c' } })
     expect(await versions(agent)).toEqual([3, 2, 1])
@@ -654,6 +697,31 @@ describe.each(stores)('changes on $name', (engine) => {
       ['a.1', 'a.2'],
       ['a.3', 'b'],
     ])
+  })
+
+  test('brief lists have short texts, and of longer ones the first line', async () => {
+    const { agent } = await fixture.agent()
+    const short = 'ї'.repeat(BRIEF_BYTES / 2)
+    const texts = {
+      a: short,
+      b: `${short}.`,
+      c: `\n \r\n  # Title \r\nand more\n${short}`,
+      d: '\n'.repeat(BRIEF_BYTES + 1),
+      e: `${'𝒳'.repeat(150)}\n${short}`,
+    }
+    for (const [key, text] of Object.entries(texts)) await fixture.write(agent, { key, text })
+    for (const order of ['key', 'changed'] as const) {
+      const answer = await fixture.store().listMemories(agent, newQuery({ brief: true, order }))
+      const memories = answer.outcome === 'memories' ? answer.memories : []
+      const shown = memories.map(({ key, text, snippet }) => ({ key, text, snippet }))
+      expect(shown.toSorted((x, y) => (x.key < y.key ? -1 : 1))).toEqual([
+        { key: 'a', text: short },
+        { key: 'b', snippet: `${'ї'.repeat(198)}…` },
+        { key: 'c', snippet: '# Title' },
+        { key: 'd' },
+        { key: 'e', snippet: '𝒳'.repeat(150) },
+      ])
+    }
   })
 
   test('a memory is pinned by its metadata, whatever the spelling, and until it changes', async () => {

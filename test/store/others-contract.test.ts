@@ -1,6 +1,6 @@
 /** What others changed since somebody was last there, from every engine. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { ROWS_PER_LOOK, WAKE_MARGIN_MS } from '../../src/store/port/events.ts'
+import { ROWS_PER_LOOK } from '../../src/store/port/events.ts'
 import type { Identity } from '../../src/store/port/identity.ts'
 import type { Change } from '../../src/store/port/memories.ts'
 import { stores } from '../harness.ts'
@@ -62,22 +62,25 @@ describe.each(stores)('what others changed on $name', (engine) => {
   test('those after the first wake of the last day with one, which is written once a day', async () => {
     const { agent, operator } = await fixture.agent()
     const key = await fixture.named(operator, { access: 'read' })
-    const [store, early] = [fixture.store(), NOON - WAKE_MARGIN_MS - 1]
-    await change(operator, [append('long before')], early)
-    await change(operator, [append('right before')], NOON - WAKE_MARGIN_MS)
-    await store.noteWake(agent, NOON)
-    await store.noteWake(key, NOON + 1)
+    const store = fixture.store()
+    const wake = async (who: Identity, at: number) => {
+      const found = await store.eventsByOthers(who, '')
+      if (found.outcome === 'others') await store.noteWake(who, found.last, at)
+    }
+    await change(operator, [append('before')])
+    await wake(agent, NOON)
+    await wake(key, NOON + 1)
+    await change(operator, [append('after')])
     const { commits } = await store.status()
-    await store.noteWake(agent, NOON + HOUR_MS)
+    await wake(agent, NOON + HOUR_MS)
     expect((await store.status()).commits).toBe(commits)
-    await change(operator, [append('after')], NOON + 1)
-    const keys = ['append right before', 'append after']
-    expect(await others(agent)).toEqual({ keys, isWhole: true })
+    expect(await others(agent)).toEqual({ keys: ['append after'], isWhole: true })
+    expect(await others(key)).toEqual({ keys: ['append after'], isWhole: true })
     expect(await store.eventsByOthers(agent, '')).toMatchObject({ wokeAt: NOON })
-    expect(await store.eventsByOthers(key, '')).toMatchObject({ wokeAt: NOON + 1 })
     expect(await store.eventsByOthers(operator, '')).toMatchObject({ wokeAt: undefined })
-    await store.noteWake(agent, NOON + DAY_MS)
+    await wake(agent, NOON + DAY_MS)
     expect(await others(agent)).toEqual({ keys: [], isWhole: true })
+    expect(await others(key)).toEqual({ keys: ['append after'], isWhole: true })
     expect(await store.eventsByOthers(key, '')).toMatchObject({ wokeAt: NOON + 1 })
   })
 
@@ -102,8 +105,8 @@ describe.each(stores)('what others changed on $name', (engine) => {
     expect(found).toMatchObject({ isWhole: false, events: { length: ROWS_PER_LOOK } })
     // Nothing is older than the key, and what is not looked at is.
     expect(await others(key, 'none')).toEqual({ keys: [], isWhole: false })
-    await fixture.store().noteWake(agent, NOON + DAY_MS)
-    expect(await others(agent)).toEqual({ keys: [], isWhole: true })
+    await fixture.store().noteWake(agent, found.outcome === 'others' ? found.last - 2 : 0, NOON)
+    expect(await others(agent)).toEqual({ keys: ['append log', 'append log'], isWhole: true })
   })
 
   test('who was revoked is told nothing', async () => {
@@ -117,20 +120,36 @@ describe.each(stores)('what others changed in a log that gave way on $name', (en
     await using fixture = await openFixture(engine, { events: 64 })
     const { agent, operator } = await fixture.agent()
     const store = fixture.store()
-    const at = NOON + WAKE_MARGIN_MS
     await fixture.write(agent, { key: 'mine' })
-    for (let n = 0; n < 200; n++) {
-      const log: Change = {
-        ...{ verb: 'append', id: crypto.randomUUID(), key: 'log', text: '.' },
-        maxBytes: 16_384,
+    const fill = async () => {
+      for (let n = 0; n < 200; n++) {
+        const id = crypto.randomUUID()
+        const log = { verb: 'append', id, key: 'log', text: '.', maxBytes: 16_384 } as const
+        await store.changeMemories(operator, [log], NOON + n)
       }
-      await store.changeMemories(operator, [log], at + n)
     }
+    await fill()
+    const key = await fixture.named(operator)
     expect(await store.eventsByOthers(agent, '')).toMatchObject({ isWhole: false })
     expect(await store.eventsByOthers(agent, 'other')).toMatchObject({ isWhole: false })
-    await store.noteWake(agent, at + WAKE_MARGIN_MS + 195)
+    expect(await store.eventsByOthers(key, 'other')).toMatchObject({ isWhole: false })
+    await store.noteWake(agent, 196, NOON)
     const found = await store.eventsByOthers(agent, '')
-    expect(found).toMatchObject({ isWhole: true, events: { length: 5 } })
+    expect(found).toMatchObject({ isWhole: true, last: 202, events: { length: 5 } })
     expect(await store.eventsByOthers(agent, 'other')).toMatchObject({ isWhole: true, events: [] })
+    await fill()
+    expect(await store.eventsByOthers(agent, 'other')).toMatchObject({ isWhole: false })
+  })
+
+  test('is whole for a key that is younger than what is missing, also under a prefix', async () => {
+    await using fixture = await openFixture(engine, { events: 64 })
+    const { agent, operator } = await fixture.agent()
+    for (let n = 0; n < 200; n++) {
+      const id = crypto.randomUUID()
+      const log = { verb: 'append', id, key: 'log', text: '.', maxBytes: 16_384 } as const
+      await fixture.store().changeMemories(agent, [log], NOON - 1)
+    }
+    const key = await fixture.named(operator)
+    expect(await fixture.store().eventsByOthers(key, 'other')).toMatchObject({ isWhole: true })
   })
 })

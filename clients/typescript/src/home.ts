@@ -101,6 +101,10 @@ export interface ContextOptions extends CallOptions {
   /** As in a search. */
   readonly around?: number
   readonly bytes?: number
+  /** `mine`: what others changed since this token last wrote, or asked for it on another day. */
+  readonly since?: 'mine'
+  /** With the head of the chain of events. */
+  readonly proof?: boolean
 }
 
 interface Listed<T> {
@@ -173,20 +177,20 @@ export class Home extends Batches {
 
   /**
    * What to read first after waking: profile, limits left, pinned memories whole, what is known
-   * about the task at hand, the newest changes, all within so many bytes (4000 unless told, 2000 to
-   * 65536).
+   * about the task at hand, the newest other memories (short ones whole, of others the first line),
+   * all within so many bytes (4000 unless told, 2000 to 65536).
    *
    * ```ts
    * const { pinned, found } = await home.context({ about: 'Plan the next step' })
    * console.log(pinned.map(({ text }) => text))
    * for (const { key, text, snippet } of found) console.log(key, text ?? snippet)
    * const letter = 'A task in many words. '.repeat(30)
-   * const { missing } = await home.context({ about: letter, around: 1 })
-   * console.log(missing)
+   * const { missing, others } = await home.context({ about: letter, since: 'mine' })
    * ```
    */
-  context({ about, around, bytes, ...options }: ContextOptions = {}): Promise<Context> {
-    const sent = sentFor(about, { about, around, bytes })
+  context(asked: ContextOptions = {}): Promise<Context> {
+    const { about, around, bytes, since, proof, ...options } = asked
+    const sent = sentFor(about, { about, around, bytes, since, proof })
     return this.transport.ask({ path: '/me/context', ...sent, ...options })
   }
 

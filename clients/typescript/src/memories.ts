@@ -38,9 +38,12 @@ export interface WriteOptions extends ChangeOptions {
 }
 
 export interface AppendOptions extends CallOptions {
-  readonly expectedVersion?: number
+  /** Without it the text is added to whatever is there. */
+  readonly expectedVersion?: number | undefined
+  /** Puts a line end between what is there and the text, unless there is one. */
+  readonly line?: boolean | undefined
   /** 64 lower-case hex digits; new ones unless told. */
-  readonly idempotencyKey?: string
+  readonly idempotencyKey?: string | undefined
 }
 
 interface Saved {
@@ -157,20 +160,22 @@ export class Memories {
    * whatever is there. If the answer is lost it is sent again with the same Idempotency-Key, and made
    * once; a home before 2.1 knows no such key, and a lost answer is OutcomeUnknown. With an
    * `idempotencyKey` of your own, of `newIdempotencyKey`, a later call is the same append for a day;
-   * its `text` is empty if that version is no longer kept under the key.
+   * its `text` is empty if that version is no longer kept under the key. With `line` it begins a line
+   * of its own. A memory that is full is HomeError `text_too_large`: `details.nextKey` is a key to go
+   * on under.
    *
    * ```ts
-   * await home.append('log', 'Woke up.\n')
-   * const log = await home.append('log', 'Read the plan.\n')
-   * await home.append('log', 'Done.\n', { expectedVersion: log.version })
+   * await home.append('log', 'Woke up.', { line: true })
+   * const log = await home.append('log', 'Read the plan.', { line: true })
+   * await home.append('log', ' Done.', { expectedVersion: log.version })
    * ```
    */
   append(
     key: string,
     text: string,
-    { expectedVersion, idempotencyKey = newIdempotencyKey(), ...options }: AppendOptions = {},
+    { expectedVersion, line, idempotencyKey = newIdempotencyKey(), ...options }: AppendOptions = {},
   ): Promise<Memory> {
-    const body = { key, text, expectedVersion }
+    const body = { key, text, expectedVersion, line }
     const isOurs = (found: Memory) => found.text.endsWith(text)
     const headers = { 'idempotency-key': idempotencyKey }
     return this.#save({ method: 'POST', path: `${MEMORY}/append`, body, headers, isOurs }, options)

@@ -234,6 +234,22 @@ export interface FoundMemory extends InContext, Surroundings {
 
 export interface ChangedMemory extends InContext {
   readonly bytes: number
+  /** Of a short one, where it fits. */
+  readonly text?: string
+  /** Of a longer one its first line, where it fits. */
+  readonly snippet?: string
+}
+
+/** What others did to a memory, all in all; by whom and when, of the last change. */
+export interface OtherChange {
+  readonly key: string
+  /** `deleted`: nothing has the key now. */
+  readonly change: 'created' | 'updated' | 'deleted' | 'restored' | 'renamed'
+  /** Of what was renamed: its key before. */
+  readonly from?: string
+  readonly version?: number
+  readonly by: Author
+  readonly at: string
 }
 
 export interface Context {
@@ -252,16 +268,22 @@ export interface Context {
   readonly found: readonly FoundMemory[]
   /** With `about`: its words that no memory has in any form, in lower case. */
   readonly missing?: readonly string[]
+  /** With `since`: newest last. */
+  readonly others?: readonly OtherChange[]
   readonly changes: readonly ChangedMemory[]
   /** After it, `events` tells what happened since; not shown to a key with a prefix. */
   readonly lastEvent?: number
-  /** Of the chain of events; not shown to a key with a prefix. */
+  /** With `proof`: of the chain of events; not shown to a key with a prefix. */
   readonly head?: Link
   readonly leftOut: {
     readonly purpose: boolean
     readonly pinned: number
     readonly found: number
     readonly memories: number
+    /** With `since`: changes by others that did not fit. */
+    readonly others?: number
+    /** With `since`: there may be more, which the log has no longer or too far back. */
+    readonly earlierOthers?: boolean
   }
   readonly next: readonly { readonly method: string; readonly path: string; readonly why: string }[]
 }
@@ -320,7 +342,7 @@ export interface MemoryWrite {
 export type Operation =
   | { readonly write: MemoryWrite }
   | { readonly patch: Omit<MemoryWrite, 'text'> & { readonly text?: string } }
-  | { readonly append: Omit<MemoryWrite, 'metadata' | 'expectedVersion'> & Expecting }
+  | { readonly append: MemoryAppend }
   | { readonly edit: MemoryEdit & Expecting }
   | { readonly delete: Pick<MemoryWrite, 'key' | 'expectedVersion'> }
   | {
@@ -331,6 +353,13 @@ export type Operation =
 
 export interface Expecting {
   readonly expectedVersion?: number
+}
+
+export interface MemoryAppend extends Expecting {
+  readonly key: string
+  readonly text: string
+  /** Puts a line end before it, unless there is one. */
+  readonly line?: boolean
 }
 
 export interface MemoryEdit {

@@ -154,9 +154,14 @@ const withToken: readonly Ungrouped[] = [
   },
   {
     name: 'append',
-    summary: 'add text to the end of a memory',
+    summary: 'add text to the end of a memory, on a line of its own',
     parameters: [KEY, TEXT],
-    options: [EXPECT, FROM_FILE, RUN],
+    options: [
+      EXPECT,
+      FROM_FILE,
+      { name: 'inline', summary: 'no line end before it: continue the last line' },
+      RUN,
+    ],
     load: async () => (await import('./memories.ts')).appendCommand,
   },
   {
@@ -254,6 +259,12 @@ const withToken: readonly Ungrouped[] = [
       { name: 'about', value: 'TASK', summary: 'include memories about this task' },
       AROUND,
       { name: 'bytes', value: 'N', summary: 'maximum size (default: 4000)' },
+      {
+        name: 'since',
+        value: 'WHOSE',
+        summary: 'mine: what others changed since this token last wrote or asked',
+        choices: ['mine'],
+      },
     ],
     load: async () => (await import('./context.ts')).contextCommand,
   },

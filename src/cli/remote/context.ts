@@ -1,5 +1,5 @@
 /** `agent-home whoami` and `context`: who the agent is, and what it reads first in a session. */
-import type { Context, Left, Neighbour } from 'agent-home-client'
+import type { Author, Context, Left, Neighbour } from 'agent-home-client'
 import type { Given, Report } from '../command.ts'
 import { wholeNumber } from '../numbers.ts'
 import { oneLine, table } from '../table.ts'
@@ -31,6 +31,18 @@ function foundText(found: Context['found'][number]): string {
   return [...before.map(besideText), shown, ...after.map(besideText)].join('')
 }
 
+const authorOf = (by: Author): string => by?.key?.name ?? by?.account ?? by?.as ?? 'unknown'
+
+function othersText({ others, leftOut }: Context): string {
+  if (!others) return ''
+  const rows = others.map(({ key, change, from, by, at }) => [
+    ...[key, from === undefined ? change : `${change} from ${from}`, authorOf(by), at],
+  ])
+  const isMore = (leftOut.others ?? 0) > 0 || leftOut.earlierOthers === true
+  const more = isMore ? 'There are earlier ones: agent-home events shows them.\n' : ''
+  return `${table(['BY OTHERS', 'CHANGE', 'BY', 'AT'], rows)}${more}\n`
+}
+
 function contextText(context: Context): string {
   const { profile, memoryCount, limits, pinned, found, missing, changes } = context
   const { name, status, purpose = '' } = profile
@@ -43,17 +55,23 @@ function contextText(context: Context): string {
     ...pinned.map(({ key, version, text }) => `\n## ${key} (version ${version})\n${text}\n`),
     ...found.map(foundText),
   ]
-  const rows = changes.map(({ key, version, updatedAt }) => [key, version, updatedAt])
+  const rows = changes.map(({ key, version, updatedAt, text, snippet }) => [
+    ...[key, version, updatedAt, text ?? snippet],
+  ])
   return `${oneLine(name)}, ${status}: ${oneLine(purpose)}
 ${memoryCount} memories; left: ${left.join(', ')}
 ${texts.join('')}
-${missingLine(missing)}${table(['CHANGED', 'VERSION', 'AT'], rows)}`
+${missingLine(missing)}${othersText(context)}${table(['CHANGED', 'VERSION', 'AT', 'TEXT'], rows)}`
 }
 
 export async function contextCommand(given: Given, terminal: Terminal): Promise<Report> {
-  const { about } = given.options
+  const { about, since } = given.options
   const bytes = wholeNumber('bytes', given.options.bytes, BYTES)
-  const asked = { bytes, ...aroundIn(given), ...(about !== undefined && { about }) }
+  const asked = {
+    ...{ bytes, ...aroundIn(given) },
+    ...(about !== undefined && { about }),
+    ...(since === 'mine' && { since: 'mine' as const }),
+  }
   const context = await atHome(given, (home) => home.context(asked))
   return { value: context, text: textShown(contextText(context), terminal) }
 }

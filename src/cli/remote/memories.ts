@@ -61,7 +61,7 @@ export async function writeCommand(given: Given, terminal: Terminal): Promise<Re
 export async function appendCommand(given: Given, terminal: Terminal): Promise<Report> {
   const [key = ''] = given.args
   const text = await textGiven(given, 1, terminal)
-  const options = expected(given)
+  const options = { ...expected(given), line: !given.flags.has('inline') }
   return saved(await atHome(given, (home) => home.append(key, text, options)))
 }
 

@@ -21,7 +21,7 @@ export interface ByteBudget {
 const SEPARATOR_BYTES = 1
 
 /** Between the items of a list. */
-const bytesIn = (item: string): number => Buffer.byteLength(item) + SEPARATOR_BYTES
+export const bytesIn = (item: string): number => Buffer.byteLength(item) + SEPARATOR_BYTES
 
 export function byteBudget(bytes: number): ByteBudget {
   let left = bytes

@@ -5,14 +5,17 @@ import { answer, type Call } from '../../http/call.ts'
 import { endpoint } from '../../pipeline/endpoint.ts'
 import { clientOf } from '../../pipeline/failures.ts'
 import { boundedInteger, dateTime, queryInteger } from '../../pipeline/schemas.ts'
+import { ROWS_PER_LOOK } from '../../store/port/events.ts'
 import type { Identity } from '../../store/port/identity.ts'
-import { hashExample, linkSchema } from '../events.ts'
+import { BRIEF_BYTES } from '../../store/port/memories.ts'
+import { linkSchema } from '../events.ts'
 import { forAgents, noQuery } from '../guards.ts'
 import type { Home } from '../home.ts'
 import { body as bodyBounds } from '../limits.ts'
 import { protectedMark } from '../memories/answers.ts'
 import { around, aroundParameter, missingWords, surroundings, task } from '../memories/search.ts'
 import {
+  authorExample,
   countInReach,
   memoryExample,
   memoryKey,
@@ -22,6 +25,7 @@ import {
 } from '../schemas.ts'
 import { BYTES_PER_HIT, MOST_HITS } from './budget.ts'
 import { type Asked, contextOf } from './gather.ts'
+import { otherSchema } from './others.ts'
 
 const quota = z.object({
   limit: z.int().meta({ description: '0: no limit.' }),
@@ -34,37 +38,9 @@ const nextCall = z.object({ method: z.string(), path: z.string(), why: z.string(
 
 /** What to call next. Parameters in capitals are for the agent to fill in. */
 export const NEXT: readonly z.output<typeof nextCall>[] = [
-  {
-    method: 'GET',
-    path: '/api/agents/me/context?about=TASK',
-    why: 'Before a task: include what you know about it.',
-  },
-  {
-    method: 'GET',
-    path: '/api/agents/me/memories/search?q=QUESTION',
-    why: 'Find what you know about something.',
-  },
-  { method: 'GET', path: '/api/agents/me/memory?key=KEY', why: 'Read a memory in full.' },
-  {
-    method: 'GET',
-    path: '/api/agents/me/memories?order=changed',
-    why: 'List every memory, including those left out here.',
-  },
-  {
-    method: 'GET',
-    path: '/api/agents/me/events?after=LAST_EVENT',
-    why: 'See what happened since, including deletions.',
-  },
-  {
-    method: 'POST',
-    path: '/api/agents/me/memory',
-    why: 'Write a memory. With metadata {"pinned": true} it is always here, in full.',
-  },
-  {
-    method: 'GET',
-    path: '/api/agents/me/memory/versions?key=KEY',
-    why: 'See earlier versions of a memory; POST /api/agents/me/memory/restore brings one back.',
-  },
+  { method: 'GET', path: '/api/agents/me/context?about=TASK', why: 'For a task.' },
+  { method: 'GET', path: '/api/agents/me/memory?key=KEY', why: 'A text.' },
+  { method: 'GET', path: '/llms.txt', why: 'More.' },
 ]
 
 const item = z.object({
@@ -106,9 +82,27 @@ export const contextSchema = z
           'With `about`: the memories that match it and are not in `pinned`, best first, with the text if it fits, otherwise with a snippet. Empty without `about`. With `around`, memories beside a match are added last, if they fit and are not shown elsewhere.',
       }),
     missing: missingWords.optional(),
-    changes: z.array(item.extend({ bytes }).meta({ id: 'ChangedMemory' })).meta({
-      description: 'The other memories, most recently changed first, without their texts.',
+    others: z.array(otherSchema).optional().meta({
+      description:
+        'With `since`: what others changed, newest last, after the last change by this token or named key, or since the first request with `since` on the last day with one. At most a third of the space.',
     }),
+    changes: z
+      .array(
+        item
+          .extend({
+            bytes,
+            text: z
+              .string()
+              .optional()
+              .meta({ description: `If it has at most ${BRIEF_BYTES} bytes, and fits.` }),
+            snippet: z
+              .string()
+              .optional()
+              .meta({ description: 'Of a longer text: its first line, if it fits.' }),
+          })
+          .meta({ id: 'ChangedMemory' }),
+      )
+      .meta({ description: 'The other memories, most recently changed first.' }),
     leftOut: z.object({
       purpose: z.boolean().meta({ description: 'GET /api/agents/me returns it.' }),
       pinned: z.int().meta({
@@ -119,6 +113,16 @@ export const contextSchema = z
         description: `Matches that are not shown, among the best: one for each ${BYTES_PER_HIT} of \`bytes\`, at most ${MOST_HITS}.`,
       }),
       memories: z.int().meta({ description: 'Memories that are not shown at all.' }),
+      others: z
+        .int()
+        .optional()
+        .meta({ description: 'With `since`: changes by others that do not fit.' }),
+      earlierOthers: z
+        .boolean()
+        .optional()
+        .meta({
+          description: `With \`since\`: whether there may be earlier ones, which are no longer in the log or not among its newest ${ROWS_PER_LOOK} events.`,
+        }),
     }),
     lastEvent: z.int().min(0).optional().meta({
       description:
@@ -126,7 +130,7 @@ export const contextSchema = z
     }),
     head: linkSchema.optional().meta({
       description:
-        'The head of the chain of events: remember it to detect changes later. Omitted for a key with a prefix.',
+        'With proof=true: the head of the chain of events. Remember it to detect changes later. Omitted for a key with a prefix.',
     }),
     limits: z
       .object({ memories: quota.optional(), bytes: quota.optional() })
@@ -152,10 +156,12 @@ const contextExample = {
   ],
   found: [{ key: 'tables', text: 'Step 3 of 7: copy the tables.', version, updatedAt }],
   missing: ['shop'],
+  others: [
+    { key: 'tables', change: 'updated', version, by: authorExample, at: updatedAt },
+  ] as const,
   changes: [],
-  leftOut: { purpose: false, pinned: 0, found: 0, memories: 0 },
+  leftOut: { purpose: false, pinned: 0, found: 0, memories: 0, others: 0, earlierOthers: false },
   lastEvent: 117,
-  head: { id: 117, hash: hashExample },
   limits: {
     memories: { limit: 10_000, left: 9_998 },
     bytes: { limit: 67_108_864, left: 67_108_700 },
@@ -174,6 +180,13 @@ const ABOUT = task.meta({
   example: 'Copy the tables of the shop to the new database',
 })
 
+const SINCE = z.enum(['mine'], 'must be mine').optional().meta({
+  description:
+    'mine: include what others changed since this token or named key last changed a memory or asked for it.',
+})
+
+const PROOF = 'Include `head`, the hash of all events.'
+
 const bytesMeta = {
   default: DEFAULT_BYTES,
   description: 'The maximum size of the response, in UTF-8 bytes.',
@@ -183,7 +196,7 @@ const answers = {
   200: { description: 'The context.', schema: contextSchema, example: contextExample },
 }
 
-interface Sent extends Pick<Asked, 'about' | 'around'> {
+interface Sent extends Pick<Asked, 'about' | 'around' | 'since' | 'proof'> {
   readonly bytes?: number | undefined
 }
 
@@ -204,17 +217,23 @@ export const readContext = endpoint({
     tag,
     summary: 'What to read first: who you are, your limits, and what you know',
     description:
-      'The profile, the remaining limits, the pinned memories in full, the memories that match `about` best, and then the most recently changed others as summaries. Items are added in this order if they fit; texts are never truncated. With `about`, pinned memories leave up to half of the space for matches, and matches leave an eighth for recent changes. The whole response is at most `bytes` long; `leftOut` counts what did not fit. It costs one read, and with `about` the cost of a search as well.',
+      'The profile, the remaining limits, the pinned memories in full, the memories that match `about` best, and then the most recently changed others: short texts in full, of longer ones the first line. Items are added in this order if they fit. With `since`, what others changed comes first, in up to a third of the space. With `about`, pinned memories leave up to half of the space for matches, and matches leave an eighth for recent changes. The whole response is at most `bytes` long; `leftOut` counts what did not fit. It costs one read, and with `about` the cost of a search as well.',
   },
   guards: forAgents('reads'),
   query: z.strictObject({
     about: ABOUT,
     around: aroundParameter,
     bytes: queryInteger({ minimum: minBytes, maximum: maxBytes }).optional().meta(bytesMeta),
+    since: SINCE,
+    proof: z
+      .enum(['true', 'false'], 'must be true or false')
+      .optional()
+      .meta({ default: 'false', description: PROOF }),
   }),
   answers,
   errors: ['overloaded'],
-  handle: ({ call, identity, query }, home: Home) => contextAnswer(home, { call, identity }, query),
+  handle: ({ call, identity, query: { proof, ...query } }, home: Home) =>
+    contextAnswer(home, { call, identity }, { ...query, proof: proof === 'true' }),
 })
 
 export const readContextAbout = endpoint({
@@ -234,6 +253,11 @@ export const readContextAbout = endpoint({
         about: ABOUT,
         around,
         bytes: boundedInteger({ minimum: minBytes, maximum: maxBytes }).optional().meta(bytesMeta),
+        since: SINCE,
+        proof: z
+          .boolean('must be true or false')
+          .optional()
+          .meta({ default: false, description: PROOF }),
       })
       .meta({ id: 'ContextRequest' }),
     maxBytes: bodyBounds.maxBytes,

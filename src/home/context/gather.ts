@@ -2,6 +2,7 @@
 import type { Call } from '../../http/call.ts'
 import type { BudgetState } from '../../pipeline/budgets.ts'
 import { spenderOf } from '../../pipeline/guards/budget.ts'
+import { ROWS_PER_LOOK } from '../../store/port/events.ts'
 import type { ProfileAnswer } from '../../store/port/home.ts'
 import type { Identity } from '../../store/port/identity.ts'
 import type { MemoriesQuery, MemorySummary } from '../../store/port/memories.ts'
@@ -14,6 +15,7 @@ import {
   addBeside,
   type ByteBudget,
   byteBudget,
+  bytesIn,
   fillFound,
   fillMissing,
   itemJson,
@@ -23,6 +25,7 @@ import {
   sharesOf,
   stillThere,
 } from './budget.ts'
+import { fillOthers, findOthers } from './others.ts'
 
 /** Summaries that are read. */
 const PINNED = { order: 'key', pinned: true, limit: 1_000 } as const
@@ -36,7 +39,7 @@ type Profile = ProfileAnswer & { outcome: 'profile' }
 async function list(
   { store }: Home,
   identity: Identity,
-  query: Pick<MemoriesQuery, 'order' | 'pinned' | 'limit' | 'after'>,
+  query: Pick<MemoriesQuery, 'order' | 'pinned' | 'brief' | 'limit' | 'after'>,
 ) {
   const all = { prefix: '', whole: false, maxBytes: LOOK_BYTES, ...query }
   const found = await store.listMemories(identity, all)
@@ -80,27 +83,42 @@ interface Parts {
   readonly found: readonly string[]
   /** Only if the context is about a task. */
   readonly missing: readonly string[] | undefined
+  /** Only if they are asked for. */
+  readonly others: readonly string[] | undefined
   readonly changes: readonly string[]
   readonly leftOut: {
     readonly purpose: boolean
     readonly pinned: number
     readonly found: number
     readonly memories: number
+    readonly others?: number
+    readonly earlierOthers?: boolean
   }
 }
 
-const bodyOf = ({ head, pinned, found, missing, changes, leftOut, tail }: Parts): string =>
+const bodyOf = ({ head, pinned, found, missing, others, changes, leftOut, tail }: Parts): string =>
   `${JSON.stringify(head).slice(0, -1)},"pinned":[${pinned.join(',')}],` +
   `"found":[${found.join(',')}],${missing ? `"missing":${JSON.stringify(missing)},` : ''}` +
-  `"changes":[${changes.join(',')}],"leftOut":${JSON.stringify(leftOut)},` +
+  `${others ? `"others":[${others.join(',')}],` : ''}"changes":[${changes.join(',')}],"leftOut":${JSON.stringify(leftOut)},` +
   JSON.stringify(tail).slice(1)
 
 /** The response without any memory; the purpose is included only if it fits. */
-function frameOf({ memoryCount, profile: all }: Profile, { bytes, about }: Asked, tail: object) {
+function frameOf(
+  { memoryCount, profile: all }: Profile,
+  { bytes, about, since }: Asked,
+  tail: object,
+) {
   const { name, purpose, symbol, status } = all
-  // With the largest possible number of omitted memories, so that the size cannot grow.
-  const counts = { pinned: memoryCount, found: memoryCount, memories: memoryCount }
-  const lists = { pinned: [], found: [], missing: about === undefined ? about : [], changes: [] }
+  // With the largest possible number of omitted items, so that the size cannot grow.
+  const counts = {
+    ...{ pinned: memoryCount, found: memoryCount, memories: memoryCount },
+    ...(since && { others: ROWS_PER_LOOK, earlierOthers: false }),
+  }
+  const lists = {
+    ...{ pinned: [], found: [], changes: [] },
+    missing: about === undefined ? about : [],
+    others: since && [],
+  }
   const brief = { name, symbol, status }
   const frames = [{ name, purpose, symbol, status }, brief].map((profile, i) => {
     const head = { profile, memoryCount }
@@ -136,7 +154,10 @@ async function fillPinned(
   return placed
 }
 
-/** The newest memories that are not included yet: each that fits in its turn. */
+/** The largest share of the room for changes that one with a text or a first line takes. */
+const ONE_CHANGE = 1 / 4
+
+/** The newest memories that are not included yet: each that fits in its turn, at least its key. */
 async function fillChanges(
   home: Home,
   identity: Identity,
@@ -144,15 +165,19 @@ async function fillChanges(
   budget: ByteBudget,
 ): Promise<readonly string[]> {
   const placed: string[] = []
+  const most = budget.left() * ONE_CHANGE
   let after: string | undefined
   for (const limit of [budget.left() / LEAST_CHANGE + there.size, MORE_OF_NEWEST]) {
     if (budget.left() < LEAST_CHANGE) break
-    const newest = { order: 'changed', limit: Math.floor(limit), after } as const
+    const newest = { order: 'changed', brief: true, limit: Math.floor(limit), after } as const
     const { memories, next } = await list(home, identity, newest)
     for (const summary of memories) {
       if (there.has(summary.key)) continue
-      const item = itemJson(summary, { bytes: summary.bytes })
-      if (budget.take(item)) placed.push(item)
+      const { bytes, text, snippet } = summary
+      const told = itemJson(summary, { bytes, text, snippet })
+      const forms = [...(bytesIn(told) > most ? [] : [told]), itemJson(summary, { bytes })]
+      const item = forms.find((form) => budget.take(form))
+      if (item !== undefined) placed.push(item)
     }
     if (next === undefined) break
     after = next
@@ -167,6 +192,10 @@ export interface Asked {
   readonly about?: string | undefined
   /** Memories on each side of what is found. */
   readonly around?: number | undefined
+  /** Include what others changed since the caller last wrote or asked. */
+  readonly since?: 'mine' | undefined
+  /** Include the head of the chain of events. */
+  readonly proof?: boolean | undefined
   readonly next: Next
 }
 
@@ -185,37 +214,45 @@ async function gather(
   { hits, missing }: Hits,
 ): Promise<string> {
   const seesAll = prefixOf(identity) === ''
-  const [profile, { memories: allPinned, lastEvent }, foundAll, chain] = await Promise.all([
-    home.store.readProfile(identity),
-    list(home, identity, PINNED),
-    stillThere(home, identity, hits),
-    seesAll ? findHead(home, identity) : undefined,
-  ])
+  const [profile, { memories: allPinned, lastEvent }, foundAll, chain, byOthers] =
+    await Promise.all([
+      home.store.readProfile(identity),
+      list(home, identity, PINNED),
+      stillThere(home, identity, hits),
+      seesAll && asked.proof ? findHead(home, identity) : undefined,
+      asked.since && findOthers(home, identity),
+    ])
   if (profile.outcome === 'revoked') throw refusal(profile)
   const limits = await limitsLeft(home, identity, profile)
-  const tail = { ...(chain && { lastEvent, head: chain.head }), limits, next: asked.next }
+  const tail = { ...(seesAll && { lastEvent }), head: chain?.head, limits, next: asked.next }
   const { head, size, withoutPurpose } = frameOf(profile, asked, tail)
   const budget = byteBudget(asked.bytes - size)
   const told = missing && fillMissing(missing, budget)
+  const others = byOthers && fillOthers(byOthers, budget)
   const isPinned = new Set(allPinned.map(({ key }) => key))
   const unpinned = foundAll.filter(({ key }) => !isPinned.has(key))
   const keep = sharesOf(unpinned, budget)
   const pinned = await fillPinned(home, identity, allPinned, budget, keep.found)
-  const others = foundAll.filter(({ key }) => !pinned.has(key))
-  const found = fillFound(others, budget, keep.changes)
+  const unshown = foundAll.filter(({ key }) => !pinned.has(key))
+  const found = fillFound(unshown, budget, keep.changes)
   const there = new Set([...pinned.keys(), ...found.keys()])
-  addBeside(others, found, there, budget, keep.changes)
+  addBeside(unshown, found, there, budget, keep.changes)
   const changes = await fillChanges(home, identity, there, budget)
   // Limited to the frame's room, whatever was written meanwhile.
   const leftOutOf = (all: number, shown: number) => Math.min(all - shown, profile.memoryCount)
   const leftOut = {
     purpose: withoutPurpose,
     pinned: leftOutOf(allPinned.length, pinned.size),
-    found: leftOutOf(others.length, found.size),
+    found: leftOutOf(unshown.length, found.size),
     memories: Math.max(0, profile.memoryCount - there.size - changes.length),
+    ...(byOthers &&
+      others && {
+        others: byOthers.entries.size - others.length,
+        earlierOthers: !byOthers.isWhole,
+      }),
   }
   const lists = { pinned: [...pinned.values()], found: [...found.values()], changes }
-  return bodyOf({ head, ...lists, missing: told, leftOut, tail })
+  return bodyOf({ head, ...lists, missing: told, others, leftOut, tail })
 }
 
 /**

@@ -24,6 +24,7 @@ import type { Home } from '../home.ts'
 import { KEY_WRITE_ERRORS } from '../key-scope.ts'
 import { refusal } from '../refusal.ts'
 import { memoryExample, memoryKey, memorySchema } from '../schemas.ts'
+import { tooLarge } from './full.ts'
 import { type Gone, goneBy, whereItWent } from './gone.ts'
 
 export const protectedMark = z.literal(true).optional().meta({
@@ -145,6 +146,22 @@ const versionConflict = problemSchema
 export const missingAnswer = {
   description: 'There is no such memory.',
   schema: problemSchema.extend(deletedOptions).meta({ id: 'MemoryNotFound' }),
+}
+
+export const tooLargeAnswer = {
+  description: 'The text, the metadata or the body is too large.',
+  schema: problemSchema
+    .extend({
+      bytes: z
+        .int()
+        .optional()
+        .meta({ description: 'If the memory has no room for more: the UTF-8 bytes that it has.' }),
+      maxBytes: z.int().optional().meta({ description: 'And those that it may have.' }),
+      nextKey: memoryKey
+        .optional()
+        .meta({ description: 'And a key that has no memory, to go on under.' }),
+    })
+    .meta({ id: 'TextTooLarge' }),
 }
 
 /** The response of operations that create a version. */
@@ -329,7 +346,10 @@ export const explained = async (
   identity: Identity,
   key: string,
   fault: ChangeError,
-): Promise<Problem> => faultProblem(fault, await goneBy(home, identity, key, fault))
+): Promise<Problem> =>
+  fault.outcome === 'too_large'
+    ? tooLarge(home, identity, key, fault)
+    : faultProblem(fault, await goneBy(home, identity, key, fault))
 
 /** The memory that a change is about; of a rename the old key. */
 export const keyOf = (change: Change): string =>

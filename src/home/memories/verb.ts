@@ -115,6 +115,8 @@ interface EndpointText<Sent> {
   readonly statuses?: BodyStatuses
   /** The 409, if it tells more than a conflict of versions. */
   readonly conflict?: Documented
+  /** The 413, if it tells how full the memory is. */
+  readonly tooLarge?: Documented
 }
 
 /** The endpoint of a verb that saves a memory. */
@@ -126,6 +128,7 @@ export function savingEndpoint<Schema extends Expecting>(
     example,
     statuses,
     conflict = conflictAnswer,
+    tooLarge,
     ...route
   }: EndpointText<z.input<Schema>>,
 ): Endpoint<Home> {
@@ -145,6 +148,7 @@ export function savingEndpoint<Schema extends Expecting>(
       200: verb.once ? onceSavedAnswer : savedAnswer,
       ...(verb.errors.includes('memory_not_found') && { 404: missingAnswer }),
       409: conflict,
+      ...(tooLarge && { 413: tooLarge }),
     },
     errors: [...CHANGE_ERRORS, 'precondition_mismatch', ...verb.errors],
     async handle({ call, identity, body, source }, home: Home) {

@@ -17,6 +17,7 @@ import {
   ifMatch,
   missingAnswer,
   PRECONDITION,
+  tooLargeAnswer,
 } from './answers.ts'
 import { expectedVersion, metadata, metadataIn, text } from './content.ts'
 import { write } from './memory.ts'
@@ -55,8 +56,13 @@ export const patchMemory = savingEndpoint(patch, {
   example: { key: memoryExample.key, expectedVersion: 2, metadata: { run: 12 } },
 })
 
+const line = z.boolean('must be true or false').optional().meta({
+  default: false,
+  description: 'Put a line end between what is there and the text, unless there is one.',
+})
+
 const appendSchema = z
-  .strictObject({ key: memoryKey, text, expectedVersion: expectedVersion.optional() })
+  .strictObject({ key: memoryKey, text, line, expectedVersion: expectedVersion.optional() })
   .meta({ id: 'MemoryAppend' })
 
 const append: MemoryVerb<typeof appendSchema> = {
@@ -78,8 +84,11 @@ const append: MemoryVerb<typeof appendSchema> = {
     name: 'append_memory',
     title: 'Append to a memory',
     description:
-      'Adds text to the end of a memory, or creates it. Without expectedVersion the text is added to the current version; if called again, it is added again.',
+      'Adds text to the end of a memory, on a line of its own, or creates the memory. Without expectedVersion the text is added to the current version; if called again, it is added again.',
     idempotent: false,
+    schema: appendSchema.extend({
+      line: z.boolean().default(true).meta({ description: 'false: no line end before it.' }),
+    }),
   },
 }
 
@@ -89,8 +98,8 @@ export const appendToMemory = savingEndpoint(append, {
   path: '/api/agents/me/memory/append',
   summary: 'Add text to the end of a memory, or create it',
   description:
-    'Without expectedVersion the text is appended to the current version, whatever it is; a repeated call appends it again, unless both have the same Idempotency-Key.',
-  example: { key: memoryExample.key, text: '\nStep 4: verify.', expectedVersion: 2 },
+    'Without expectedVersion the text is appended to the current version, whatever it is; a repeated call appends it again, unless both have the same Idempotency-Key. With line: true it begins a line of its own. The 413 of a memory that is full says how many bytes it has, and names a key to go on under.',
+  example: { key: memoryExample.key, text: 'Step 4: verify.', line: true, expectedVersion: 2 },
   conflict: {
     ...conflictAnswer,
     description:
@@ -99,6 +108,7 @@ export const appendToMemory = savingEndpoint(append, {
       .partial({ currentVersion: true, sameContent: true })
       .meta({ id: 'AppendConflict' }),
   },
+  tooLarge: tooLargeAnswer,
 })
 
 const editSchema = z
@@ -157,6 +167,7 @@ export const editMemory = savingEndpoint(edit, {
     'The passage must be in the current text exactly once; letters, spaces and line ends count. Without expectedVersion the current version is edited, whatever it is.',
   example: { key: memoryExample.key, old: 'Step 3 of 7.', new: 'Step 4 of 7.', expectedVersion: 2 },
   conflict: editConflictAnswer,
+  tooLarge: tooLargeAnswer,
 })
 
 const restoreSchema = z

@@ -44,6 +44,7 @@ const contextInput = z.strictObject({
 })
 
 type Context = z.output<typeof contextSchema>
+type OtherChange = NonNullable<Context['others']>[number]
 
 const leftOutLine = ({ leftOut: { pinned, memories } }: Context): string =>
   pinned + memories > 0
@@ -60,6 +61,24 @@ function foundText({ key, version, bytes, text, snippet, ...beside }: FoundMemor
   return [head, ...besideLines(beside)].join('\n')
 }
 
+const changeText = ({ key, version, bytes, text, snippet }: Context['changes'][number]): string =>
+  text === undefined
+    ? `${key}, version ${version}, ${bytes} bytes${snippet === undefined ? '' : ` that begin: ${snippet}`}`
+    : `${key}, version ${version}:\n${text}`
+
+const otherLine = ({ key, change, from, by, at }: OtherChange): string => {
+  const author = by ? (by.key?.name ?? `the ${by.as}`) : 'an unknown author'
+  return `${key}: ${change}${from === undefined ? '' : ` from ${from}`} by ${author}, ${at}`
+}
+
+/** Undefined if there are none. */
+function othersText({ others = [], leftOut }: Context): string | undefined {
+  const isMore = (leftOut.others ?? 0) > 0 || leftOut.earlierOthers === true
+  if (others.length === 0 && !isMore) return undefined
+  const more = isMore ? ['There are earlier ones that are not shown.'] : []
+  return ['Since you were last here, others changed:', ...others.map(otherLine), ...more].join('\n')
+}
+
 const contextText = (context: Context): string =>
   [
     `You are ${context.profile.name}. ${context.profile.purpose ?? ''}`.trim(),
@@ -67,9 +86,8 @@ const contextText = (context: Context): string =>
     ...context.pinned.map(({ key, version, text }) => `${key}, version ${version}:\n${text}`),
     ...context.found.map(foundText),
     missingText(context.missing),
-    ...context.changes.map(
-      ({ key, version, bytes }) => `${key}: version ${version}, ${bytes} bytes`,
-    ),
+    othersText(context),
+    ...context.changes.map(changeText),
     leftOutLine(context),
   ]
     .filter((part) => part !== undefined)
@@ -80,10 +98,10 @@ export const getContext: Tool<typeof contextInput> = {
   name: 'get_context',
   title: 'What to read first',
   description:
-    'Call this first, and say in about what you are about to do. Returns who you are, your remaining limits, your pinned memories whole, what you know about the task, and the newest other memories without their texts. leftOut counts what did not fit.',
+    'Call this first, and say in about what you are about to do. Returns who you are, your remaining limits, your pinned memories whole, what you know about the task, what others changed since you were last here, and the newest other memories: short ones whole, of others the first line. leftOut counts what did not fit.',
   input: contextInput,
   async run(sent, { home, client, identity }) {
-    const json = await contextOf(home, client, identity, { ...sent, next: NEXT })
+    const json = await contextOf(home, client, identity, { ...sent, since: 'mine', next: NEXT })
     return { text: contextText(JSON.parse(json)), json }
   },
 }

@@ -76,12 +76,14 @@ export const tables: readonly Table[] = [
     source: `SELECT c.agent_id, c.token_hash, c.kind,
        c.status,
        c.key_id, c.name, c.access, c.prefix, c.client_id, c.redirect_host, c.audience,
-       c.expires_at, c.created_at, c.last_used_at, c.granted_until, c.woke_at
+       c.expires_at, c.created_at, c.last_used_at, c.granted_until,
+       c.woke_at, c.woke_event
      FROM credentials c`,
     columns: [
       ...text('agent_id', 'token_hash', 'kind', 'status', 'key_id', 'name', 'access', 'prefix'),
       ...text('client_id', 'redirect_host', 'audience'),
-      ...bigint('expires_at', 'created_at', 'last_used_at', 'granted_until', 'woke_at'),
+      ...bigint('expires_at', 'created_at', 'last_used_at', 'granted_until'),
+      ...bigint('woke_at', 'woke_event'),
     ],
   },
   {

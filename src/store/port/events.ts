@@ -136,9 +136,6 @@ export type EventsPage =
     }
   | Refused
 
-/** Before the time of a wake: what was being written then may have an earlier time. */
-export const WAKE_MARGIN_MS = 60_000
-
 export type OthersAnswer =
   | {
       readonly outcome: 'others'
@@ -146,7 +143,9 @@ export type OthersAnswer =
       readonly events: readonly HomeEvent[]
       /** Nothing is missing; false if there may be earlier ones, pruned or not looked at. */
       readonly isWhole: boolean
-      /** When this was noted last; undefined if it never was. */
+      /** The newest event of the home, visible to the identity or not. */
+      readonly last: number
+      /** When a wake was noted last; undefined if none was. */
       readonly wokeAt: number | undefined
     }
   | Refused

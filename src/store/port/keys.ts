@@ -79,8 +79,8 @@ export interface KeyStore {
   endKey(identity: Identity, id: string, now: number): Promise<EndKeyAnswer>
   /** Records a use of a named key, unless one was recorded within USE_MS. */
   noteUse(identity: Identity, now: number): Promise<void>
-  /** Records that the identity has asked what others changed, once a day. */
-  noteWake(identity: Identity, now: number): Promise<void>
+  /** Records, once a day, that the identity was told what others changed up to this event. */
+  noteWake(identity: Identity, event: number, now: number): Promise<void>
   /**
    * The old token is invalid when this returns, and the birth can no longer be replayed. The agent
    * leaves its account unless the identity belongs to it.

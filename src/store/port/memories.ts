@@ -76,6 +76,8 @@ export type Change =
       readonly id: string
       readonly key: string
       readonly text: string
+      /** Puts a line end between it and what is there, unless there is one. */
+      readonly line?: boolean | undefined
       /** UTF-8 bytes of the whole text. */
       readonly maxBytes: number
       /** Undefined: append to the current version, whatever it is. */
@@ -149,8 +151,8 @@ export type ChangeError =
   /** Only the operator changes it. */
   | { readonly outcome: 'protected' }
   | { readonly outcome: 'over_quota'; readonly quota: Quota }
-  /** The text would be longer than `maxBytes`. */
-  | { readonly outcome: 'too_large' }
+  /** The text would be longer than `maxBytes`. `bytes`: of the current one. */
+  | { readonly outcome: 'too_large'; readonly bytes: number; readonly maxBytes: number }
   /** An edit would leave no text. */
   | { readonly outcome: 'emptied' }
   /** The passage of an edit is in the text `occurrences` times, which is not once. */
@@ -223,9 +225,14 @@ export interface MemorySummary extends Omit<Memory, 'text'> {
   readonly bytes: number
   /** Orders memories by their last change; increases with each. */
   readonly change: number
-  /** If whole memories were requested. */
+  /** If whole memories were requested, or the memory is brief. */
   readonly text?: string | undefined
+  /** The first line, if brief texts were requested and this one is longer. */
+  readonly snippet?: string | undefined
 }
+
+/** UTF-8 bytes of a text that is listed in full where brief texts are requested. */
+export const BRIEF_BYTES = 400
 
 export interface MemoriesQuery {
   /** Only keys with this prefix. */
@@ -243,6 +250,8 @@ export interface MemoriesQuery {
   readonly pinned?: boolean
   /** With their texts. */
   readonly whole: boolean
+  /** With texts of up to BRIEF_BYTES, and the first lines of others. */
+  readonly brief?: boolean
   /** The page ends after the memory with which texts and metadata reach this size. */
   readonly maxBytes: number
 }

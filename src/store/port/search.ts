@@ -51,7 +51,7 @@ interface Shown {
 /** A memory right before or after a hit; its snippet is the start of its text. */
 export interface Neighbour extends Shown, Pick<MemorySummary, 'key' | 'version' | 'updatedAt'> {}
 
-export interface SearchHit extends Shown, Omit<MemorySummary, 'change' | 'text'> {
+export interface SearchHit extends Shown, Omit<MemorySummary, 'change' | keyof Shown> {
   /** Words of the memory that match words of `q`, in lower case. */
   readonly matched: readonly string[]
   /** The cosine of the angle between its vector and the asked one, if it has one of that model. */

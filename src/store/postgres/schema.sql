@@ -63,7 +63,7 @@ CREATE INDEX IF NOT EXISTS erased_births_by_time ON erased_births (created_at);
 -- that was granted by OAuth names its client and the host of its redirect, and is good until
 -- `granted_until` unless it is left unused; nobody has its own token. Its access tokens are further
 -- rows with its `key_id`, and with the `audience` that alone takes them. `woke_at`: when its user first
--- asked what others had changed, on the last day on which it did.
+-- asked what others had changed, on the last day on which it did; `woke_event`: the last event then.
 CREATE TABLE IF NOT EXISTS credentials (
   agent_id TEXT COLLATE "C" NOT NULL REFERENCES agents (agent_id),
   token_hash TEXT NOT NULL,
@@ -81,6 +81,7 @@ CREATE TABLE IF NOT EXISTS credentials (
   granted_until BIGINT,
   audience TEXT,
   woke_at BIGINT,
+  woke_event BIGINT,
   PRIMARY KEY (agent_id, token_hash)
 );
 CREATE INDEX IF NOT EXISTS credentials_by_token ON credentials (token_hash);

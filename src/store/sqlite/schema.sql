@@ -62,7 +62,7 @@ CREATE INDEX IF NOT EXISTS erased_births_by_time ON erased_births (created_at);
 -- that was granted by OAuth names its client and the host of its redirect, and is good until
 -- `granted_until` unless it is left unused; nobody has its own token. Its access tokens are further
 -- rows with its `key_id`, and with the `audience` that alone takes them. `woke_at`: when its user first
--- asked what others had changed, on the last day on which it did.
+-- asked what others had changed, on the last day on which it did; `woke_event`: the last event then.
 CREATE TABLE IF NOT EXISTS credentials (
   token_hash TEXT PRIMARY KEY,
   agent_id TEXT NOT NULL REFERENCES agents (agent_id),
@@ -79,7 +79,8 @@ CREATE TABLE IF NOT EXISTS credentials (
   redirect_host TEXT,
   granted_until INTEGER,
   audience TEXT,
-  woke_at INTEGER
+  woke_at INTEGER,
+  woke_event INTEGER
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX IF NOT EXISTS credentials_by_agent ON credentials (agent_id, kind);
 

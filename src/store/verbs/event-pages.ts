@@ -3,22 +3,21 @@ import { hexOf } from '../chain.ts'
 import {
   type EventsPage,
   type EventsQuery,
-  type EventType,
   type HeadAnswer,
   type HomeEvent,
-  type OthersAnswer,
   ROWS_PER_LOOK,
-  WAKE_MARGIN_MS,
 } from '../port/events.ts'
 import type { Identity } from '../port/identity.ts'
-import { OPERATIONS } from '../port/memories.ts'
 import { type EventRow, endOf, eventOf } from '../rows.ts'
 import { refuse } from './controls.ts'
 import { ask, type Statement, statement, type Verb } from './verb.ts'
 
-const retained = statement<{ first: number; last: number; head: Uint8Array; base: Uint8Array }>(
-  'SELECT first_event AS first, last_event AS last, head, base FROM homes WHERE agent_id = $1',
-)
+export const retained = statement<{
+  first: number
+  last: number
+  head: Uint8Array
+  base: Uint8Array
+}>('SELECT first_event AS first, last_event AS last, head, base FROM homes WHERE agent_id = $1')
 
 /** What each engine asks of its log. */
 export interface EventStatements {
@@ -95,23 +94,13 @@ function restOf({ order, limit }: EventsQuery, { low, last, after, until }: Look
   return { next: highest < last ? highest : undefined, looked: highest - after }
 }
 
-const rangeOf = ({ key, prefix }: EventsQuery): readonly [from: string | null, to: string] => {
+export const rangeOf = ({
+  key,
+  prefix,
+}: Pick<EventsQuery, 'key' | 'prefix'>): readonly [from: string | null, to: string] => {
   if (key !== undefined) return [key, `${key}\u0001`]
   return [prefix === '' ? null : prefix, endOf(prefix)]
 }
-
-/** Rows that are read together: most callers were there lately. */
-const LOOK = 100
-
-/** When the token of an identity was created and last noted a wake. */
-const markOf = statement<{ created_at: number | null; woke_at: number | null }>(`
-  SELECT created_at, woke_at FROM credentials
-  WHERE agent_id = $1 AND kind = $2 AND coalesce(key_id, '') = $3 AND audience IS NULL`)
-
-const CHANGES: ReadonlySet<EventType> = new Set([...OPERATIONS, 'erase'])
-
-const isOwn = ({ kind, key }: Identity, { type, by }: HomeEvent): boolean =>
-  CHANGES.has(type) && (by?.key?.id ?? by?.as) === (key?.id ?? kind)
 
 const NO_FILTERS = [null, null, null, null, null, null] as const
 
@@ -158,45 +147,6 @@ export const eventReads = ({ timeUpTo, within }: EventStatements) => ({
       events.map(({ id }) => id),
     )
     return { outcome: 'page', events, ...rest }
-  },
-
-  *eventsByOthers(identity: Identity, prefix: string): Verb<OthersAnswer> {
-    const refused = yield* refuse(identity)
-    if (refused) return refused
-    const { agentId, kind, key } = identity
-    const [log] = yield* ask(retained, agentId)
-    const [mark] = yield* ask(markOf, agentId, kind, key?.id ?? '')
-    const { first, last } = log ?? { first: 1, last: 0 }
-    const { woke_at: wokeAt = null, created_at: createdAt = null } = mark ?? {}
-    const since = wokeAt === null ? createdAt : wokeAt - WAKE_MARGIN_MS
-    const answer = (found: readonly HomeEvent[], isWhole: boolean): OthersAnswer => {
-      const events = found.filter(({ type }) => CHANGES.has(type)).toReversed()
-      return { outcome: 'others', events, isWhole, wokeAt: wokeAt ?? undefined }
-    }
-    const low = Math.max(first - 1, last - ROWS_PER_LOOK)
-    const range = rangeOf({ order: 'newest', limit: LOOK, prefix })
-    const found: HomeEvent[] = []
-    for (let until = last; until > low; until -= LOOK) {
-      const after = Math.max(low, until - LOOK)
-      const rows = yield* ask(
-        within.newest,
-        agentId,
-        after,
-        until,
-        null,
-        ...range,
-        null,
-        null,
-        LOOK,
-      )
-      for (const event of rows.map(eventOf)) {
-        if (event.createdAt < (since ?? 0) || isOwn(identity, event)) return answer(found, true)
-        found.push(event)
-      }
-    }
-    if (since === null) return answer(found, low === 0)
-    const [edge] = yield* ask(timeUpTo, agentId, low + 1)
-    return answer(found, low === 0 || (edge?.at ?? since) < since)
   },
 
   *readHead(identity: Identity): Verb<HeadAnswer> {

@@ -59,7 +59,7 @@ const noteUse = statement(`
     AND coalesce(last_used_at, 0) <= CAST($3 AS BIGINT) - ${USE_MS}`)
 
 const noteWake = statement(`
-  UPDATE credentials SET woke_at = CAST($4 AS BIGINT)
+  UPDATE credentials SET woke_at = CAST($4 AS BIGINT), woke_event = CAST($6 AS BIGINT)
   WHERE agent_id = $1 AND kind = $2 AND coalesce(key_id, '') = $3 AND audience IS NULL
     AND coalesce(woke_at, 0) < CAST($5 AS BIGINT)`)
 
@@ -122,8 +122,8 @@ export const keyUses = {
     if (key) yield* ask(noteUse, agentId, key.id, now)
   },
 
-  *noteWake({ agentId, kind, key }: Identity, now: number): Verb<void> {
-    yield* ask(noteWake, agentId, kind, key?.id ?? '', now, startOfDay(now))
+  *noteWake({ agentId, kind, key }: Identity, event: number, now: number): Verb<void> {
+    yield* ask(noteWake, agentId, kind, key?.id ?? '', now, startOfDay(now), event)
   },
 }
 

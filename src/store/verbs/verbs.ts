@@ -11,6 +11,7 @@ import { type EventStatements, eventReads } from './event-pages.ts'
 import { vectorWrites } from './kept-vectors.ts'
 import { keyReads, keyUses, keyWrites, operatorWrites } from './keys.ts'
 import { accessWrites, oauthReads, oauthWrites } from './oauth.ts'
+import { othersReads } from './others.ts'
 import { passkeyReads, passkeyWrites } from './passkeys.ts'
 import { protectWrites } from './protect.ts'
 import { sessionReads, sessionWrites } from './sessions.ts'
@@ -72,6 +73,7 @@ export const allReads = (
 ) => ({
   ...reads,
   ...eventReads(events),
+  ...othersReads(events),
   ...stateReads(versions),
   ...readsOfVersions(history, most),
   ...erasureReads,

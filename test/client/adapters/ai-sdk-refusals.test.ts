@@ -54,7 +54,7 @@ describe('the memory tools', () => {
     [
       'a text that is too long',
       use('append_memory', { key: 'plan', text: 'x'.repeat(16_384) }),
-      /split longer texts across several keys\. \(text_too_large\)$/,
+      /Go on under plan\.2, which is free, or shorten the text\. \(text_too_large\)$/,
     ],
     ...[
       use('write_memory', { key: 'big', text: BIG, expectedVersion: 0 }),

@@ -95,6 +95,71 @@ describe.each(engines)('changes on $name', (engine) => {
     expect(created.body.memory).toMatchObject({ version: 1 })
   })
 
+  test('an append begins a line where it is told to', async () => {
+    const { post } = await fresh()
+    const append = (text: string, line?: unknown) =>
+      post('/memory/append', { key: 'log', text, line })
+    for (const line of [undefined, true, false]) await append('a', line)
+    expect((await append('b', true)).body.memory).toMatchObject({ text: 'a\naa\nb' })
+    expect(pointersOf(await append('c', 'yes'))).toEqual(['/line'])
+    const operations = [{ append: { key: 'log', text: 'c', line: true } }]
+    expect((await post('/batch', { operations })).body.results).toMatchObject([
+      { memory: { text: 'a\naa\nb\nc' } },
+    ])
+  })
+
+  test('a memory that is full says how full it is, and a key to go on under', async () => {
+    const { put, post } = await fresh()
+    const append = (key: string, text = 'x') => post('/memory/append', { key, text, line: true })
+    const nextOf = async (key: string, text?: string) => {
+      const answer = await append(key, text)
+      expectProblem(answer, 'text_too_large')
+      return answer.body.nextKey
+    }
+    const full = 'x'.repeat(16_383)
+    for (const key of ['log', 'day.28', 'y'.repeat(99)]) await put(key, 0, full)
+    const refused = await append('log')
+    expectProblem(refused, 'text_too_large')
+    expect(refused.body).toMatchObject({ bytes: 16_383, maxBytes: 16_384, nextKey: 'log.2' })
+    expect(refused.body.detail).toContain('16383 of the 16384')
+    expect(refused.body.detail).toContain('log.2')
+    expect(await nextOf('day.28')).toBe('day.28.2')
+    expect(await nextOf('y'.repeat(99))).toBeUndefined()
+    await put('log.2', 0, full)
+    expect(await nextOf('log')).toBe('log.3')
+    expect(await nextOf('log.2')).toBe('log.3')
+    // What was deleted is free again.
+    await put('log.3')
+    await agent.ask('DELETE', '/memory?key=log.3&expectedVersion=1')
+    expect(await nextOf('log')).toBe('log.3')
+    const operations = [{ append: { key: 'log', text: 'xx' } }]
+    const { body } = await post('/batch', { operations })
+    expect(body.conflicts).toMatchObject([
+      { code: 'text_too_large', bytes: 16_383, nextKey: 'log.3' },
+    ])
+    const edited = await post('/memory/edit', { key: 'day.28', old: full, new: 'x'.repeat(16_385) })
+    expectProblem(edited, 'text_too_large')
+    for (let n = 3; n < 12; n++) await put(`log.${n}`)
+    expect((await append('log', 'xx')).body).not.toHaveProperty('nextKey')
+    // What is too long by itself is no matter of the memory.
+    expect((await append('log', 'x'.repeat(16_385))).body).not.toHaveProperty('bytes')
+  })
+
+  test('a key with a prefix is told a key within it', async () => {
+    const { put } = await fresh()
+    const { body } = await service.call('POST', '/api/agents/me/keys/named', {
+      token: agent.operatorToken,
+      body: { name: 'in', access: 'write', prefix: 'log.' },
+    })
+    await put('log', 0, 'x')
+    await put('log.2', 0, 'x'.repeat(16_384))
+    const answer = await service.call('POST', '/api/agents/me/memory/append', {
+      token: String(body.token),
+      body: { key: 'log.2', text: 'x' },
+    })
+    expect(answer.body.nextKey).toBe('log.2.2')
+  })
+
   test('appends at once are all there, each once', async () => {
     const { post, read } = await fresh()
     const letters = [...'abcdefghijklmnopqrstuvwxyz']

@@ -110,7 +110,7 @@ describe.each(engines)('a context about a task on $name', (engine) => {
   })
 
   test('leaves out first what is beside, and stays within its bytes', async () => {
-    const near = 'Nothing of it. '.repeat(20)
+    const near = 'Nothing of it. '.repeat(26)
     for (let n = 0; n < 12; n++) {
       await write(service, born.token, `talk.${n}`, n % 2 > 0 ? near : `zebra ${n}`)
     }

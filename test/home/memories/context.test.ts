@@ -1,4 +1,4 @@
-/** GET /api/agents/me/context: within its bytes for every home, and never a memory in part. */
+/** GET /api/agents/me/context: within its bytes for every home. */
 import { randomUUID } from 'node:crypto'
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -126,6 +126,37 @@ describe('the context', () => {
     }
   }
 
+  /** Of a change: with its text or first line, and without. */
+  function formsOfChange(each: Whole) {
+    const bytes = Buffer.byteLength(each.text)
+    const line = [...each.text.trim()]
+    const cut = line.length > 198 ? `${line.slice(0, 198).join('')}…` : line.join('')
+    const content = bytes > 400 ? { snippet: cut } : { text: each.text }
+    return { told: shownOf(each, { bytes, ...content }), bare: shownOf(each, { bytes }) }
+  }
+
+  /** One with a text takes a quarter of the room at most; without it, what is left. */
+  function expectTold(order: readonly Whole[], { changes, ...context }: Context, bytes: number) {
+    const shown = new Map(changes.map((each) => [each.key, each]))
+    const used = sizeOf({ ...context, changes: [] })
+    let left = bytes - used
+    for (const { told, bare } of order.map(formsOfChange)) {
+      const its = shown.get(bare.key)
+      const isSmall = sizeOf(told) + 1 <= (bytes - used) / 4 - SLACK
+      if (its) expect([told, bare]).toContainEqual(its)
+      if (its && isSmall && JSON.stringify(its) !== JSON.stringify(told)) {
+        expect(sizeOf(told) + 1 + SLACK).toBeGreaterThan(left)
+      }
+      if (its) left -= sizeOf(its) + 1
+      else expect(sizeOf(bare) + 1 + SLACK).toBeGreaterThan(left)
+      if (JSON.stringify(its) === JSON.stringify(told)) {
+        expect(sizeOf(told) + 1).toBeLessThanOrEqual((bytes - used) / 4 + SLACK)
+      }
+    }
+    const inOrder = order.map(({ key }) => key).filter((key) => shown.has(key))
+    expect(changes.map(({ key }) => key)).toEqual(inOrder)
+  }
+
   /** What a search finds, best first: as many as a context of so many bytes looks at. */
   async function hitsOf(token: string, bytes: number, about: string) {
     const limit = Math.min(50, Math.ceil(bytes / 400))
@@ -176,7 +207,7 @@ describe('the context', () => {
       lastEvent: 2,
     })
     const [shown] = context.changes
-    expect(Object.keys(shown ?? {})).toEqual(['key', 'bytes', 'version', 'updatedAt'])
+    expect(Object.keys(shown ?? {})).toEqual(['key', 'bytes', 'text', 'version', 'updatedAt'])
   })
 
   test('without limits nothing is said to be left of them', async () => {
@@ -279,12 +310,10 @@ describe('the context', () => {
         const there = new Set([...pins, ...context.found.map(({ key }) => key)])
         expect(there.size).toBe(context.pinned.length + context.found.length)
         const others = newest.filter(({ key }) => !there.has(key))
-        const order = others.map((each) => shownOf(each, { bytes: Buffer.byteLength(each.text) }))
-        for (const each of context.changes) expect(order).toContainEqual(each)
-        expectFull(order, context.changes, sizeOf({ ...context, changes: [] }), bytes)
+        expectTold(others, context, bytes)
         expect(context.leftOut.pinned).toBe(pinned.length - context.pinned.length)
         expect(context.leftOut.found).toBe(unpinned.length - context.found.length)
-        expect(context.leftOut.memories).toBe(order.length - context.changes.length)
+        expect(context.leftOut.memories).toBe(others.length - context.changes.length)
         expect(context.leftOut.purpose).toBe(context.profile.purpose === undefined)
       }),
       { numRuns: timesPromised(60) },
@@ -308,7 +337,7 @@ describe('the context', () => {
 
   test('has room for every count where nothing else fits', async () => {
     const pinned: Kept = { text: 'tables', note: '', pinned: true }
-    const token = await homeOf({ purpose: '\u0001'.repeat(780) }, Array(20).fill(pinned))
+    const token = await homeOf({ purpose: '\u0001'.repeat(903) }, Array(20).fill(pinned))
     const { context } = await contextOf(token, 20_000, 'tables')
     const leftOut = { purpose: false, pinned: 20, found: 16, memories: 20 }
     const none = { ...context, pinned: [], found: [], changes: [], leftOut }
@@ -324,7 +353,7 @@ describe('the context', () => {
     { large: 200, small: [] },
   ])('behind $large that do not fit the small ones are $small', async ({ large, small }) => {
     const kept = (note: string): Kept => ({ text: 'x', note, pinned: false })
-    const memories = [...Array(3).fill(kept('')), ...Array(large).fill(kept('x'.repeat(2_900)))]
+    const memories = [...Array(3).fill(kept('')), ...Array(large).fill(kept('x'.repeat(3_600)))]
     const { context } = await contextOf(await homeOf({}, memories))
     const shown = context.changes.map(({ key }) => key)
     expect(shown.filter((key) => /^k0[012]$/.test(key))).toEqual(small)
@@ -355,11 +384,11 @@ describe('the context', () => {
     const pinned = { ...about(1_200), text: `chess ${'x'.repeat(1_200)}`, pinned: true }
     const memories = [...Array(3).fill(about(1_000)), ...Array(5).fill(pinned), other]
     const token = await homeOf({}, memories)
-    const { context } = await contextOf(token, 8_000, 'Copy the tables')
+    const { context } = await contextOf(token, 7_260, 'Copy the tables')
     expect(context.pinned.map(({ key }) => key)).toEqual(['k03', 'k04'])
     expect(context.found.map(({ text }) => text?.length)).toEqual([1_007, 1_007, undefined])
     expect(context.changes.map(({ key }) => key)).toContain('k08')
-    expect((await contextOf(token, 7_000, 'Play chess')).context.pinned).toHaveLength(4)
+    expect((await contextOf(token, 6_260, 'Play chess')).context.pinned).toHaveLength(4)
   })
 
   test('what is found leaves an eighth of the room to changes, in snippets too', async () => {
@@ -379,7 +408,7 @@ describe('the context', () => {
     const shorts = Array.from({ length: 8 }, () => ({ ...about(0), note: 'short' }))
     const long = { ...about(4_000), text: `copy the tables ${'x'.repeat(4_000)}` }
     const token = await homeOf({}, [...shorts, long])
-    const { context } = await contextOf(token, 6_500, 'copy the tables')
+    const { context } = await contextOf(token, 5_760, 'copy the tables')
     expect(formsOf(context).toSorted()).toEqual([
       ...shorts.map((_, n) => `k0${n} whole`),
       expect.stringMatching(/^k08/),

@@ -308,6 +308,7 @@ class AgentHome(Handle):
         text: str,
         *,
         expected_version: int | None = None,
+        line: bool | None = None,
         idempotency_key: str | None = None,
         **call: Unpack[Call],
     ) -> Memory:
@@ -317,9 +318,10 @@ class AgentHome(Handle):
         again with the same Idempotency-Key, and made once; a home before 2.1 knows no such key, and
         a lost answer is OutcomeUnknown. With an `idempotency_key` of your own, of
         `new_idempotency_key`, a later call is the same append for a day; its `text` is empty if that
-        version is no longer kept under the key.
+        version is no longer kept under the key. With `line` it begins a line of its own. A memory
+        that is full is HomeError `text_too_large`: `details["nextKey"]` is a key to go on under.
         """
-        op = self._core.append(key, text, expected_version, call, idempotency_key)
+        op = self._core.append(key, text, expected_version, line, call, idempotency_key)
         return self._run(op)
 
     def edit(
@@ -427,15 +429,19 @@ class AgentHome(Handle):
         about: str | None = None,
         around: int | None = None,
         bytes: int | None = None,
+        since: Literal["mine"] | None = None,
+        proof: bool | None = None,
         **call: Unpack[Call],
     ) -> wire.Context:
         """What to read first after waking, within so many bytes (4000 unless told).
 
         Profile, limits left, pinned memories whole, what is known about the task at hand (`about`:
-        in the agent's own words, at most 16384 bytes of UTF-8), the newest changes. `around`: as in
-        a search.
+        in the agent's own words, at most 16384 bytes of UTF-8), the newest other memories, short
+        ones whole and of others the first line. `around`: as in a search. `since="mine"`: what
+        others changed since this token last wrote, or asked for it on another day. `proof`: with
+        the head of the chain of events.
         """
-        return self._run(self._core.context(about, around, bytes, call))
+        return self._run(self._core.context(about, around, bytes, since, proof, call))
 
     def list(
         self,

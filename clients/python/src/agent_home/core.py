@@ -265,6 +265,7 @@ class Core:
         key: str,
         text: str,
         expected_version: int | None,
+        line: bool | None,
         options: Call,
         idempotency_key: str | None = None,
     ) -> Op[Memory]:
@@ -272,7 +273,8 @@ class Core:
             yield from ()
             return found.text.endswith(text)
 
-        body = _with_version({"key": key, "text": text}, expected_version)
+        added = {"key": key, "text": text, **({} if line is None else {"line": line})}
+        body = _with_version(added, expected_version)
         headers = {"idempotency-key": idempotency_key or new_idempotency_key()}
         return (
             yield from self._save("POST", f"{_MEMORY}/append", body, is_ours, options, headers)
@@ -449,9 +451,16 @@ class Core:
         return received(wire.ProfileResult, (yield from self.transport.ask(Asked("/me"), options)))
 
     def context(
-        self, about: str | None, around: int | None, size: int | None, options: Call
+        self,
+        about: str | None,
+        around: int | None,
+        size: int | None,
+        since: str | None,
+        proof: bool | None,
+        options: Call,
     ) -> Op[wire.Context]:
-        asked = _sent("/me/context", {"about": about, "around": around, "bytes": size}, about)
+        query: Query = {"about": about, "around": around, "bytes": size}
+        asked = _sent("/me/context", {**query, "since": since, "proof": proof}, about)
         return received(wire.Context, (yield from self.transport.ask(asked, options)))
 
     def list(

@@ -346,6 +346,24 @@ class ChangedMemory:
     bytes: int
     metadata: dict[str, Any] | None = None
     protected: Literal[True] | None = None
+    #: Of a short one, where it fits.
+    text: str | None = None
+    #: Of a longer one its first line, where it fits.
+    snippet: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class OtherChange:
+    """What others did to a memory, all in all; by whom and when, of the last change."""
+
+    key: str
+    #: `deleted`: nothing has the key now.
+    change: Literal["created", "updated", "deleted", "restored", "renamed"]
+    by: Author | None
+    at: str
+    #: Of what was renamed: its key before.
+    from_: str | None = None
+    version: int | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -363,6 +381,10 @@ class LeftOut:
     pinned: int
     found: int
     memories: int
+    #: With `since`: changes by others that did not fit.
+    others: int | None = None
+    #: With `since`: there may be more, which the log has no longer or too far back.
+    earlier_others: bool | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -387,8 +409,10 @@ class Context:
     missing: list[str] | None = None
     #: After it, `events` tells what happened since; not shown to a key with a prefix.
     last_event: int | None = None
-    #: Of the chain of events; not shown to a key with a prefix.
+    #: With `proof`: of the chain of events; not shown to a key with a prefix.
     head: Link | None = None
+    #: With `since`: newest last.
+    others: list[OtherChange] | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -460,6 +484,8 @@ class Append:
     key: str
     text: str
     expected_version: int | None = None
+    #: Puts a line end before the text, unless there is one.
+    line: bool | None = None
 
 
 @dataclass(frozen=True)

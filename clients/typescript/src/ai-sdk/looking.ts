@@ -93,7 +93,7 @@ const hitOf = (hit: MemoryHit) => {
 export const contextTool = (home: AgentHome): Tool<ContextInput, ContextShown> =>
   tool({
     description:
-      'Call this first, and say in about what you are about to do. Returns who you are, your remaining limits, your pinned memories whole, what you know about the task, and the newest other memories without their texts. leftOut counts what did not fit.',
+      'Call this first, and say in about what you are about to do. Returns who you are, your remaining limits, your pinned memories whole, what you know about the task, and the newest other memories: short ones whole, of others the first line. leftOut counts what did not fit.',
     inputSchema: input<ContextInput>(
       {
         about: {

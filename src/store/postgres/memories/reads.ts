@@ -1,7 +1,13 @@
 /** Reads of current memories, by key or in lists. */
 import { markColumns } from '../../marks.ts'
 import type { Identity } from '../../port/identity.ts'
-import type { Deleted, MemoriesAnswer, MemoriesQuery, ReadAnswer } from '../../port/memories.ts'
+import {
+  BRIEF_BYTES,
+  type Deleted,
+  type MemoriesAnswer,
+  type MemoriesQuery,
+  type ReadAnswer,
+} from '../../port/memories.ts'
 import { endOf, type MemoryRow, memoryOf, pageOf, type SummaryRow } from '../../rows.ts'
 import { together } from '../engine/batcher.ts'
 import { type Connections, statement } from '../engine/connections.ts'
@@ -86,7 +92,7 @@ type ListedRow = AdmittedRow & { last_event: number } & (SummaryRow | { key: nul
 const list = (after: string, order: string) =>
   statement<ListedRow>(
     `SELECT c.kind, c.status AS credential_status, h.last_event, l.id, l.key, l.bytes, l.metadata,
-       l.version, l.created_at, l.updated_at, ${markColumns('l')}, l.seq, CASE WHEN $9 THEN l.text END AS text
+       l.version, l.created_at, l.updated_at, ${markColumns('l')}, l.seq, CASE WHEN $9 THEN l.text WHEN $10 THEN left(l.text, ${BRIEF_BYTES}) END AS text
      FROM credentials c JOIN homes h ON h.agent_id = c.agent_id
      LEFT JOIN LATERAL (
        SELECT found.*, sum(CASE WHEN $9 THEN size ELSE size - bytes END) OVER (
@@ -135,9 +141,9 @@ async function listMemories(
   { agentId, tokenHash }: Identity,
   query: MemoriesQuery,
 ): Promise<MemoriesAnswer> {
-  const { prefix, order, before, limit, pinned = false, maxBytes, whole } = query
+  const { prefix, order, before, limit, pinned = false, maxBytes, whole, brief = false } = query
   const range = [startOf(query), prefix, endOf(prefix)]
-  const values = [...range, pinned, limit + 1, maxBytes, whole]
+  const values = [...range, pinned, limit + 1, maxBytes, whole, brief]
   const way = before === undefined ? 'on' : 'back'
   const rows = await ask(lists[order][way], agentId, tokenHash, ...values)
   const refused = refusedBy(rows[0])

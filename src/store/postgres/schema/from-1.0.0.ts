@@ -25,7 +25,8 @@ const beginning = (): string => `
   ALTER TABLE credentials ADD COLUMN key_id TEXT, ADD COLUMN name TEXT, ADD COLUMN access TEXT,
     ADD COLUMN prefix TEXT, ADD COLUMN expires_at BIGINT, ADD COLUMN created_at BIGINT,
     ADD COLUMN last_used_at BIGINT, ADD COLUMN client_id TEXT, ADD COLUMN redirect_host TEXT,
-    ADD COLUMN granted_until BIGINT, ADD COLUMN audience TEXT, ADD COLUMN woke_at BIGINT;
+    ADD COLUMN granted_until BIGINT, ADD COLUMN audience TEXT, ADD COLUMN woke_at BIGINT,
+    ADD COLUMN woke_event BIGINT;
   DROP INDEX births_by_time;
   ALTER TABLE births ALTER COLUMN born_from TYPE TEXT COLLATE "C";
   ALTER TABLE accounts ADD COLUMN admin BOOLEAN NOT NULL DEFAULT false;

@@ -26,7 +26,7 @@ const fromTwo = unprepared(`
   DELETE FROM log l USING staged_imports s
     WHERE l.agent_id = s.agent_id AND l.n >= s.place AND l.n < s.place + 1000000000;
   DROP TABLE staged_imports;
-  ALTER TABLE credentials ADD COLUMN woke_at BIGINT;
+  ALTER TABLE credentials ADD COLUMN woke_at BIGINT, ADD COLUMN woke_event BIGINT;
   ALTER TABLE log ADD COLUMN made_as TEXT COLLATE "C";
   CREATE TABLE unfinished (
     agent_id TEXT COLLATE "C" PRIMARY KEY,

@@ -4,7 +4,12 @@ import type { DatabaseSync } from 'node:sqlite'
 import { deletedOf } from '../../change.ts'
 import { markColumns, marksIn, NO_MARKS, setMarks } from '../../marks.ts'
 import type { Identity } from '../../port/identity.ts'
-import type { MemoriesAnswer, MemoriesQuery, ReadAnswer } from '../../port/memories.ts'
+import {
+  BRIEF_BYTES,
+  type MemoriesAnswer,
+  type MemoriesQuery,
+  type ReadAnswer,
+} from '../../port/memories.ts'
 import { endOf, pageOf, type SummaryRow } from '../../rows.ts'
 import { prepare, prepareTuples } from '../engine/connection.ts'
 import type { Refuse } from '../identities.ts'
@@ -47,25 +52,33 @@ export function prepareReadMemory(db: DatabaseSync, refuse: Refuse) {
   }
 }
 
-const columns = (whole: boolean): string => `
+const TEXTS = {
+  none: 'NULL AS text',
+  brief: `substr(v.text, 1, ${BRIEF_BYTES}) AS text`,
+  whole: 'v.text',
+} as const
+
+type Texts = keyof typeof TEXTS
+
+const columns = (texts: Texts): string => `
   m.id, m.key, v.bytes, v.metadata, m.version, m.created_at, m.updated_at, ${markColumns('m')},
   m.change AS seq,
-  ${whole ? 'v.text' : 'NULL AS text'}`
+  ${TEXTS[texts]}`
 
 /** The direction of a page from its cursor. */
 type Way = 'on' | 'back'
 
-const byKey = (whole: boolean, way: Way): string => `
-  SELECT ${columns(whole)} FROM memories m JOIN log v ON v.n = m.n
+const byKey = (texts: Texts, way: Way): string => `
+  SELECT ${columns(texts)} FROM memories m JOIN log v ON v.n = m.n
   WHERE m.agent_id = ? AND m.key ${way === 'on' ? '>' : '<'} ? AND m.key >= ? AND m.key < ?
     AND m.deleted = 0 AND m.pinned >= ?
   ORDER BY m.key ${way === 'on' ? 'ASC' : 'DESC'} LIMIT +?`
 
 /** Sorts small rows; the rest is read for listed rows only. */
-function byChange(whole: boolean, way: Way): string {
+function byChange(texts: Texts, way: Way): string {
   const order = way === 'on' ? 'DESC' : 'ASC'
   return `
-  SELECT ${columns(whole)} FROM (
+  SELECT ${columns(texts)} FROM (
     SELECT key, change FROM memories
     WHERE agent_id = ?1 AND change ${way === 'on' ? '<' : '>'} ?2 AND key >= ?3 AND key < ?4
       AND deleted = 0 AND pinned >= ?5
@@ -83,13 +96,14 @@ function startOf({ order, before, after }: MemoriesQuery): string | number {
 }
 
 export function prepareListMemories(db: DatabaseSync, refuse: Refuse) {
-  const both = (sql: (whole: boolean) => string) => ({
-    brief: prepare<SummaryRow>(db, sql(false)),
-    whole: prepare<SummaryRow>(db, sql(true)),
+  const each = (sql: (texts: Texts) => string) => ({
+    none: prepare<SummaryRow>(db, sql('none')),
+    brief: prepare<SummaryRow>(db, sql('brief')),
+    whole: prepare<SummaryRow>(db, sql('whole')),
   })
-  const ways = (sql: (whole: boolean, way: Way) => string) => ({
-    on: both((whole) => sql(whole, 'on')),
-    back: both((whole) => sql(whole, 'back')),
+  const ways = (sql: (texts: Texts, way: Way) => string) => ({
+    on: each((texts) => sql(texts, 'on')),
+    back: each((texts) => sql(texts, 'back')),
   })
   const lists = { key: ways(byKey), changed: ways(byChange) }
   const homes = prepareHomes(db)
@@ -98,9 +112,9 @@ export function prepareListMemories(db: DatabaseSync, refuse: Refuse) {
     const refused = refuse(identity)
     if (refused) return refused
     const { agentId } = identity
-    const { prefix, order, before, limit, pinned = false, whole } = query
+    const { prefix, order, before, limit, pinned = false, whole, brief } = query
     const way = before === undefined ? 'on' : 'back'
-    const list = lists[order][way][whole ? 'whole' : 'brief']
+    const list = lists[order][way][whole ? 'whole' : brief ? 'brief' : 'none']
     const start = startOf(query)
     const rows = list.iterate(agentId, start, prefix, endOf(prefix), pinned ? 1 : 0, limit + 1)
     const page = pageOf(rows, query)

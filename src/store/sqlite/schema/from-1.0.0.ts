@@ -46,6 +46,7 @@ const prepareTables = `
   ALTER TABLE credentials ADD COLUMN granted_until INTEGER;
   ALTER TABLE credentials ADD COLUMN audience TEXT;
   ALTER TABLE credentials ADD COLUMN woke_at INTEGER;
+  ALTER TABLE credentials ADD COLUMN woke_event INTEGER;
   UPDATE credentials SET status = 'paused'
     WHERE kind = 'agent' AND agent_id IN (SELECT agent_id FROM kept_agents WHERE status = 'paused');
 

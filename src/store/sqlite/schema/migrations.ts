@@ -28,6 +28,7 @@ const fromTwo = (db: DatabaseSync): void =>
     WHERE s.agent_id = log_index.agent_id AND log_index.id < h.imports * -1000000000);
   DROP TABLE staged_imports;
   ALTER TABLE credentials ADD COLUMN woke_at INTEGER;
+  ALTER TABLE credentials ADD COLUMN woke_event INTEGER;
   ALTER TABLE log ADD COLUMN event_author TEXT;
   ALTER TABLE log ADD COLUMN happened_at INTEGER;
   ALTER TABLE log ADD COLUMN made_as TEXT;

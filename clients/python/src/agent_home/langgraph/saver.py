@@ -380,7 +380,7 @@ class AgentHomeSaver(BaseCheckpointSaver[int]):
         def attempt(text: str) -> Op[None]:
             # A line that is there twice says nothing new.
             try:
-                yield from self._core.append(key, text, None, {})
+                yield from self._core.append(key, text, None, None, {})
             except HomeError as error:
                 if error.code != "text_too_large":
                     raise

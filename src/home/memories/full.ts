@@ -1,0 +1,52 @@
+/** What a memory that has no room for more says: how full it is, and the key to go on under. */
+import { type Problem, problem } from '../../errors.ts'
+import { fields } from '../../fields.ts'
+import { type Identity, reaches } from '../../store/port/identity.ts'
+import type { ChangeError } from '../../store/port/memories.ts'
+import type { Home } from '../home.ts'
+
+type Reads = Pick<Home, 'store'>
+
+/** `log.2`; a year is no such number. */
+const NUMBERED = /^(.+)\.([2-9]|[1-9]\d{1,2})$/
+
+const KEY = new RegExp(fields.key.pattern)
+
+/** Keys that are looked at. */
+const MOST_LOOKS = 10
+
+async function isFree({ store }: Reads, identity: Identity, key: string): Promise<boolean> {
+  return (await store.readMemory(identity, key)).outcome === 'missing'
+}
+
+/** `log.2` goes on under `log.3` if it goes on from `log`. */
+async function lineOf(home: Reads, identity: Identity, key: string) {
+  const [, base = '', number] = NUMBERED.exec(key) ?? []
+  const goesOn = base !== '' && reaches(identity, base) && !(await isFree(home, identity, base))
+  return goesOn ? { base, next: Number(number) + 1 } : { base: key, next: 2 }
+}
+
+/** The first one that has no memory; undefined if it would be too long, or others have it. */
+async function nextKey(home: Reads, identity: Identity, key: string): Promise<string | undefined> {
+  const { base, next } = await lineOf(home, identity, key)
+  for (let n = next; n < next + MOST_LOOKS; n++) {
+    const candidate = `${base}.${n}`
+    if (!KEY.test(candidate)) return undefined
+    if (await isFree(home, identity, candidate)) return candidate
+  }
+  return undefined
+}
+
+export async function tooLarge(
+  home: Reads,
+  identity: Identity,
+  key: string,
+  { bytes, maxBytes }: Extract<ChangeError, { outcome: 'too_large' }>,
+): Promise<Problem> {
+  const next = await nextKey(home, identity, key)
+  const advice = next === undefined ? 'Use another key' : `Go on under ${next}, which is free`
+  return problem('text_too_large', {
+    detail: `Nothing was written: ${key} has ${bytes} of the ${maxBytes} UTF-8 bytes that a text may have. ${advice}, or shorten the text.`,
+    members: { bytes, maxBytes, ...(next !== undefined && { nextKey: next }) },
+  })
+}
