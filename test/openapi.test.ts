@@ -115,6 +115,7 @@ const telling: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   appendToMemory: { 409: 'AppendConflict', 413: 'TextTooLarge' },
   editMemory: { 404: 'MemoryNotFound', 409: 'EditConflict', 413: 'TextTooLarge' },
   protectMemory: { 404: 'MemoryNotFound' },
+  eraseMemory: { 404: 'MemoryNotFound' },
   restoreMemory: { 409: 'VersionConflict' },
   changeMemories: { 409: 'BatchConflict' },
   importMemories: { 409: 'ImportConflict' },

@@ -52,6 +52,9 @@ const missingSentence = (conflict: Conflict): string =>
     ? 'No memory has this key. Check it with list_memories, or create the memory with write_memory and expectedVersion 0.'
     : `No memory has this key: ${goneSentence(conflict)}`
 
+const NO_SUCH_VERSION =
+  'The memory has no such version: it never existed, or it is a deletion. memory_history lists the versions.'
+
 const VERSION_GONE =
   'The version is no longer kept: it was erased, or pruned to make room for newer ones. memory_history lists the kept versions.'
 
@@ -59,8 +62,8 @@ const VERSION_GONE =
 const sentences: Partial<Record<ErrorCode, string | ((refusal: Problem) => string)>> = {
   version_conflict: ({ extras }) => conflictSentence(extras.members ?? {}),
   memory_not_found: ({ extras }) => missingSentence(extras.members ?? {}),
-  version_not_found:
-    'The memory has no such version: it never existed, or it is a deletion. memory_history lists the versions.',
+  version_not_found: ({ extras: { members } }) =>
+    members ? missingSentence(members) : NO_SUCH_VERSION,
   version_gone: ({ extras: { members } }) => (members ? missingSentence(members) : VERSION_GONE),
   rate_limited: ({ extras: { headers } }) =>
     `Too many requests: wait ${headers?.['Retry-After'] ?? 60} seconds. get_context shows the remaining limits.`,

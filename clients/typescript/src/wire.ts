@@ -375,8 +375,10 @@ export interface MemoryRename {
   readonly expectedVersion: number
 }
 
-/** What an operation of a batch made; of a read `null` where nothing is. */
-export type BatchResult = { readonly memory: Memory | null } | { readonly deleted: DeletedMemory }
+/** What an operation of a batch made; of a read `null` where nothing is, with the key that it has now. */
+export type BatchResult =
+  | { readonly memory: Memory | null; readonly renamedTo?: string }
+  | { readonly deleted: DeletedMemory }
 
 /** The same, where what is saved comes without its text and metadata. */
 export type BatchReceipt =

@@ -131,7 +131,7 @@ const deletedOptions = {
     .meta({ description: 'The newest version that can be restored; absent if none can be.' }),
   renamedTo: memoryKey
     .optional()
-    .meta({ description: 'If the memory was renamed: its new key. Absent if out of reach.' }),
+    .meta({ description: 'If the memory was renamed: its key now. Absent if out of reach.' }),
 }
 
 const versionConflict = problemSchema
@@ -279,7 +279,10 @@ function conflictExtras(found: Conflict, gone: Gone | undefined): ProblemExtras 
 }
 
 /** Of a memory, or of a version that is not retained because of what became of the memory. */
-const goneProblem = (code: 'memory_not_found' | 'version_gone', gone: Gone | undefined): Problem =>
+const goneProblem = (
+  code: 'memory_not_found' | 'version_gone' | 'version_not_found',
+  gone: Gone | undefined,
+): Problem =>
   problem(
     code,
     gone && { detail: `Nothing has this key: ${sentenceFor(gone)}`, members: goneMembers(gone) },
@@ -317,7 +320,6 @@ const CODES = {
   emptied: 'text_empty',
   protected: 'memory_protected',
   too_large: 'text_too_large',
-  no_version: 'version_not_found',
   taken: 'key_taken',
   answer_too_large: 'answer_too_large',
 } as const
@@ -331,6 +333,8 @@ export function faultProblem(fault: ChangeError, gone?: Gone): Problem {
       return goneProblem('memory_not_found', gone)
     case 'gone':
       return goneProblem('version_gone', gone)
+    case 'no_version':
+      return goneProblem('version_not_found', gone?.renamedTo === undefined ? undefined : gone)
     case 'not_once':
       return notOnce(fault)
     case 'over_quota':

@@ -16,7 +16,7 @@ import type { Home } from '../home.ts'
 import { KEY_WRITE_ERRORS } from '../key-scope.ts'
 import { batch as bounds } from '../limits.ts'
 import { refusal } from '../refusal.ts'
-import { memoryExample, memorySchema, tag } from '../schemas.ts'
+import { memoryExample, memoryKey, memorySchema, tag } from '../schemas.ts'
 import {
   deletedView,
   explained,
@@ -28,6 +28,7 @@ import {
   savedJson,
 } from './answers.ts'
 import { excessOf } from './content.ts'
+import { whereItWent } from './gone.ts'
 import { type MemoryVerb, type WriteContext, writeContext } from './verb.ts'
 import { deletedSchema, type VerbName, verbNames, verbs } from './verbs.ts'
 
@@ -81,10 +82,14 @@ function changesOf(sent: readonly Sent[], source: string, context: WriteContext)
   return sent.map((each, at) => changeOf(each, sources[at] ?? '', at, context))
 }
 
-/** The result of an operation as JSON. */
-function resultJson(result: Result, savedJson: (memory: Memory) => string): string {
+/** The result of an operation as JSON. `renamedTo`: of a read that found nothing. */
+function resultJson(
+  result: Result,
+  savedJson: (memory: Memory) => string,
+  renamedTo: string | undefined,
+): string {
   if (result.outcome === 'deleted') return `{"deleted":${JSON.stringify(deletedView(result))}}`
-  if (result.outcome === 'missing') return '{"memory":null}'
+  if (result.outcome === 'missing') return JSON.stringify({ memory: null, renamedTo })
   const shown = result.outcome === 'saved' ? savedJson : memoryJson
   return `{"memory":${shown(result.memory)}}`
 }
@@ -106,7 +111,12 @@ function throwWithoutRoom(faults: readonly FailedChange[]): void {
 
 /** The new key, of a memory that the batch itself renamed before. */
 const renamedIn = (before: readonly Change[], key: string): string | undefined =>
-  before.filter((each) => each.verb === 'rename').findLast(({ from }) => from === key)?.to
+  before
+    .filter((each) => each.verb === 'rename')
+    .reduce<string | undefined>(
+      (now, { from, to }) => (from === key || from === now ? to : now),
+      undefined,
+    )
 
 async function conflictsOf(
   home: Home,
@@ -174,7 +184,12 @@ export const changeMemories = endpoint({
         .object({
           results: z.array(
             z.union([
-              z.object({ memory: memorySchema.partial({ text: true, metadata: true }).nullable() }),
+              z.object({
+                memory: memorySchema.partial({ text: true, metadata: true }).nullable(),
+                renamedTo: memoryKey.optional().meta({
+                  description: 'Of a read of a memory that was renamed: its key now.',
+                }),
+              }),
               z.object({ deleted: deletedSchema }),
             ]),
           ),
@@ -212,7 +227,14 @@ export const changeMemories = endpoint({
     }
     if (found.outcome !== 'changed') throw refusal(found)
     const shown = savedJson(call)
-    const results = found.results.map((result) => resultJson(result, shown))
+    const results = await Promise.all(
+      found.results.map(async (result, at) => {
+        const deleted = result.outcome === 'missing' ? result.deleted : undefined
+        const key = keyOf(changes[at] as Change)
+        const gone = deleted && (await whereItWent(home, identity, key, deleted))
+        return resultJson(result, shown, gone?.renamedTo)
+      }),
+    )
     return answer(call, 200, `{"results":[${results.join(',')}]}`)
   },
 })

@@ -94,13 +94,17 @@ const erasure = z
 
 /** The erased versions. Throws `memory_not_found`, `version_current`. */
 export async function eraseVersions(
-  { store, clock }: Home,
+  home: Home,
   identity: Identity,
   key: string,
   versions: Erasure,
 ): Promise<readonly number[]> {
-  const found = await store.eraseMemory(identity, key, versions, clock())
-  if (found.outcome === 'missing') throw problem('memory_not_found')
+  const found = await home.store.eraseMemory(identity, key, versions, home.clock())
+  if (found.outcome === 'missing') {
+    const now = await home.store.readMemory(identity, key)
+    const deleted = now.outcome === 'missing' ? now.deleted : undefined
+    throw await notFound(home, identity, key, deleted)
+  }
   if (found.outcome === 'current') throw problem('version_current')
   if (found.outcome !== 'erased') throw refusal(found)
   return found.versions
@@ -131,6 +135,7 @@ export const eraseMemory = endpoint({
         .meta({ id: 'Erased' }),
       example: { erased: { key: memoryExample.key, versions: [1, 2] } },
     },
+    404: missingAnswer,
   },
   errors: [...WRITE_ERRORS, 'memory_not_found', 'version_current'],
   async handle({ call, identity, body: { key, versions } }, home: Home) {

@@ -12,6 +12,7 @@ import type { Home } from '../home.ts'
 import { KEY_READ_ERRORS } from '../key-scope.ts'
 import { refusal } from '../refusal.ts'
 import { author, authorExample, memoryExample, memoryKey, tag } from '../schemas.ts'
+import { whereItWent } from './gone.ts'
 
 const LIMIT = { minimum: 1, maximum: 1_000 }
 
@@ -38,15 +39,22 @@ interface Page {
 
 /** Newest first. Throws `memory_not_found` if the key was never used. */
 export async function findVersions(
-  { store }: Home,
+  home: Home,
   identity: Identity,
   key: string,
   { before, limit }: Page,
 ) {
+  const { store } = home
   const found = await store.listVersions(identity, key, before, limit)
   if (found.outcome === 'missing') throw problem('memory_not_found')
   if (found.outcome !== 'versions') throw refusal(found)
-  return found
+  if (found.versions.length > 0 || found.next !== undefined) {
+    return { ...found, renamedTo: undefined }
+  }
+  const now = await store.readMemory(identity, key)
+  const deleted = now.outcome === 'missing' ? now.deleted : undefined
+  const gone = deleted && (await whereItWent(home, identity, key, deleted))
+  return { ...found, renamedTo: gone?.renamedTo }
 }
 
 export const listVersions = endpoint({
@@ -77,6 +85,9 @@ export const listVersions = endpoint({
             .int()
             .nullable()
             .meta({ description: 'The value of before for the next page; null at the end.' }),
+          renamedTo: memoryKey.optional().meta({
+            description: 'If there is none because the memory was renamed: its key now.',
+          }),
         })
         .meta({ id: 'Versions' }),
       example: {
@@ -97,6 +108,7 @@ export const listVersions = endpoint({
   async handle({ call, identity, query }, home: Home) {
     const { key, before, limit = DEFAULT_LIMIT } = query
     const found = await findVersions(home, identity, key, { before, limit })
-    return json(call, 200, { versions: found.versions.map(versionView), next: found.next ?? null })
+    const { versions, next = null, renamedTo } = found
+    return json(call, 200, { versions: versions.map(versionView), next, renamedTo })
   },
 })

@@ -1,13 +1,20 @@
 /** The tools, in the order in which they are listed; those that change memories are the verbs. */
+import type { Home } from '../../home/home.ts'
 import { deletedView, receiptJson, type Saved } from '../../home/memories/answers.ts'
+import { lastVersion } from '../../home/memories/gone.ts'
 import { carryOut, type MemoryVerb } from '../../home/memories/verb.ts'
 import { verbs } from '../../home/memories/verbs.ts'
+import type { Identity } from '../../store/port/identity.ts'
 import type { Result } from '../../store/port/memories.ts'
 import { listMemories, searchMemories } from './looking.ts'
 import { getContext, memoryHistory, readMemory } from './reading.ts'
 import type { Tool, ToolResult } from './tool.ts'
 
-function resultOf(result: Result | Saved): ToolResult {
+async function resultOf(
+  home: Home,
+  identity: Identity,
+  result: Result | Saved,
+): Promise<ToolResult> {
   if (result.outcome === 'saved' || result.outcome === 'repeated') {
     const { memory, outcome } = result
     const { key, version } = memory
@@ -17,10 +24,12 @@ function resultOf(result: Result | Saved): ToolResult {
     }
   }
   const view = deletedView(result)
-  return {
-    text: `${view.key} is deleted. restore_memory with version ${view.version - 1} and expectedVersion 0 restores it.`,
-    json: JSON.stringify({ deleted: view }),
-  }
+  const last = await lastVersion(home, identity, view.key)
+  const undo =
+    last === undefined
+      ? 'None of its versions is kept: it cannot be restored.'
+      : `restore_memory with version ${last} and expectedVersion 0 restores it.`
+  return { text: `${view.key} is deleted. ${undo}`, json: JSON.stringify({ deleted: view }) }
 }
 
 function toolFor(verb: MemoryVerb): Tool[] {
@@ -34,7 +43,8 @@ function toolFor(verb: MemoryVerb): Tool[] {
       input: schema,
       async run(sent, { home, identity, source, once }) {
         const key = verb.once && once()
-        return resultOf(await carryOut({ ...verb, change }, home, identity, sent, source, key))
+        const made = { ...verb, change }
+        return resultOf(home, identity, await carryOut(made, home, identity, sent, source, key))
       },
     },
   ]

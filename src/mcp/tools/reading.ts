@@ -128,6 +128,8 @@ export const readMemory: Tool<typeof readInput> = {
   },
 }
 
+const NO_VERSION = 'No version is kept.'
+
 const MOST_VERSIONS = 50
 
 const historyInput = z.strictObject({
@@ -155,9 +157,11 @@ export const memoryHistory: Tool<typeof historyInput> = {
     const versions = found.versions.map(versionView)
     const next = found.next ?? null
     const more = next === null ? undefined : `More: send before ${next}.`
+    const { renamedTo } = found
+    const none = renamedTo ? `The memory was renamed to ${renamedTo}: use that key.` : NO_VERSION
     return {
-      text: linesOf(versions.map(versionLine), 'No version is kept.', more),
-      json: JSON.stringify({ versions, next }),
+      text: linesOf(versions.map(versionLine), none, more),
+      json: JSON.stringify({ versions, next, renamedTo }),
     }
   },
 }

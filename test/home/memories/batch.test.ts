@@ -47,7 +47,7 @@ describe.each(engines)('a batch on $name', (engine) => {
     expect(second?.memory).toMatchObject({ id, text: '12', version: 2 })
     expect(third?.memory).toMatchObject({ id, text: '12', version: 3, metadata: { n: 1 } })
     expect(renamed?.memory).toMatchObject({ id, key: 'b', text: '12', version: 4 })
-    expect(gone).toEqual({ memory: null })
+    expect(gone).toEqual({ memory: null, renamedTo: 'b' })
     expect(deleted?.deleted).toMatchObject({ key: 'b', version: 5 })
     expect(restored?.memory).toMatchObject({ id, key: 'b', text: '12', version: 6 })
     expect(found).toEqual(restored)

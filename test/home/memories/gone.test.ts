@@ -43,6 +43,7 @@ describe.each(engines)('a memory that is gone on $name', (engine) => {
     const answers = [
       await call('GET', 'memory?key=plan', undefined, token),
       await call('GET', 'memory?key=plan&version=1', undefined, token),
+      await call('GET', 'memory?key=plan&version=99', undefined, token),
       await call('DELETE', 'memory?key=plan&expectedVersion=1', undefined, token),
       await call('POST', 'memory', { ...based, text: 'x' }, token),
       await call('PATCH', 'memory', { ...based, text: 'x' }, token),
@@ -75,8 +76,85 @@ describe.each(engines)('a memory that is gone on $name', (engine) => {
       rename: { from: names[at], to, expectedVersion: at + 1 },
     }))
     expect((await call('POST', 'batch', { operations })).status).toBe(200)
-    expect((await call('GET', 'memory?key=plan')).body.renamedTo).toBe('c')
+    expect((await call('GET', 'memory?key=plan')).body.renamedTo).toBe('d')
     expect((await call('GET', 'memory?key=c')).body.renamedTo).toBe('d')
+  })
+
+  const renamedTo = async (key: string) => (await call('GET', `memory?key=${key}`)).body.renamedTo
+
+  test('follows later renames, to where the memory is now', async () => {
+    await put('a', 'one')
+    for (const [from, to] of [
+      ['a', 'b'],
+      ['b', 'c'],
+      ['c', 'd'],
+    ] as const) {
+      const { memory } = (await call('GET', `memory?key=${from}`)).body
+      await rename(from, to, (memory as { version: number }).version)
+    }
+    for (const key of ['a', 'b', 'c']) expect(await renamedTo(key)).toBe('d')
+    // Another memory at a key on the way is not it.
+    await put('b', 'other')
+    for (const key of ['a', 'c']) expect(await renamedTo(key)).toBe('d')
+    await call('DELETE', 'memory?key=d&expectedVersion=4')
+    expect(await renamedTo('a')).toBe('d')
+    expect((await call('GET', 'memory?key=d')).body.lastVersion).toBe(4)
+    await call('POST', 'memory/erase', { key: 'd', versions: 'all' }, born.operatorToken)
+    const { body } = await call('GET', 'memory?key=a')
+    expect(body).not.toHaveProperty('renamedTo')
+    expect(body.detail).not.toMatch(/restor|Use that key/)
+  })
+
+  test('finds a later rename far behind the first', async () => {
+    await put('plan', 'one')
+    await rename('plan', 'b', 1)
+    const operations = Array.from({ length: 100 }, () => ({ append: { key: 'log', text: '.' } }))
+    for (let batches = 0; batches < 11; batches++) await call('POST', 'batch', { operations })
+    await rename('b', 'c', 2)
+    expect(await renamedTo('plan')).toBe('c')
+    // The memory that left is not the one that came.
+    for (let batches = 0; batches < 11; batches++) await call('POST', 'batch', { operations })
+    await put('b', 'other')
+    expect(await renamedTo('plan')).toBeUndefined()
+  })
+
+  test('is said beside the answers that are no refusals', async () => {
+    await put('plan', 'one')
+    await rename('plan', 'b', 1)
+    expect((await call('GET', 'memory/versions?key=plan')).body).toEqual({
+      ...{ versions: [], next: null, renamedTo: 'b' },
+    })
+    expect((await call('GET', 'memory/versions?key=b')).body).not.toHaveProperty('renamedTo')
+    const reads = ['plan', 'b', 'never'].map((key) => ({ read: { key } }))
+    const { results } = (await call('POST', 'batch', { operations: reads })).body
+    expect(results).toEqual([
+      { memory: null, renamedTo: 'b' },
+      { memory: expect.objectContaining({ key: 'b' }) },
+      { memory: null },
+    ])
+  })
+
+  test('a deletion says what can be restored, also where nothing can', async () => {
+    await put('plan', 'one')
+    const { body } = await call('DELETE', 'memory?key=plan&expectedVersion=1')
+    expect(body.note).toContain('version 1 and')
+    const bounded = await openService(engine, { VERSIONS_PER_MEMORY: '1' })
+    const { token } = await bounded.birth()
+    await write(bounded, token, 'plan', 'one')
+    const client = await connect(bounded, token, 'modern')
+    const gone = await bounded.call('DELETE', `${ME}/memory?key=plan&expectedVersion=1`, { token })
+    expect(gone.body.note).toBe('None of its versions is retained: it cannot be restored.')
+    const { body: missing } = await bounded.call('GET', `${ME}/memory?key=plan`, { token })
+    expect(missing.detail).not.toContain('restore')
+    await write(bounded, token, 'plan.b', 'one')
+    const told = await client.callTool({
+      name: 'delete_memory',
+      arguments: { key: 'plan.b', expectedVersion: 1 },
+    })
+    expect(JSON.stringify(told.content)).toContain('it cannot be restored')
+    await client.close()
+    bounded.app.stopAccepting()
+    await bounded.close()
   })
 
   test('finds a rename that more events follow than one look reads', async () => {
@@ -128,7 +206,7 @@ describe.each(engines)('a memory that is gone on $name', (engine) => {
     )
     await put('plan', 'one')
     await rename('plan', 'secret', 1)
-    const seen = (await refusals(String(key.token))).toSpliced(8, 1)
+    const seen = (await refusals(String(key.token))).toSpliced(9, 1)
     expect(JSON.stringify(seen)).not.toContain('secret')
     const { body, text } = await call('GET', 'memory?key=plan', undefined, String(key.token))
     expect(body).toMatchObject({ code: 'memory_not_found', deletedVersion: 2 })
@@ -169,6 +247,10 @@ describe.each(engines)('a memory that is gone on $name', (engine) => {
       read_memory: {},
       write_memory: { text: 'x', expectedVersion: 1 },
       restore_memory: { version: 1, expectedVersion: 0 },
+      delete_memory: { expectedVersion: 1 },
+      edit_memory: { old: 'a', new: 'b' },
+      append_memory: { text: 'x', expectedVersion: 1 },
+      memory_history: {},
     }
     for (const [name, args] of Object.entries(calls)) {
       const told = await client.callTool({ name, arguments: { key: 'plan', ...args } })
