@@ -193,4 +193,29 @@ describe.each(eras)('a client of $version', ({ era, version }) => {
     const earlier = await call('read_memory', { key: 'plan', version: 1 })
     expect(earlier.structuredContent).toMatchObject({ memory: { text: 'Step 1', version: 1 } })
   })
+
+  test('appends a line of its own, and says what others changed since it was last here', async () => {
+    for (const text of ['one', 'two']) await call('append_memory', { key: 'lines', text })
+    expect(textOf(await call('read_memory', { key: 'lines' }))).toMatch(/\n\none\ntwo$/)
+    await service.call('POST', '/api/agents/me/batch', {
+      token: born.operatorToken,
+      body: { operations: [{ rename: { from: 'lines', to: 'lines.old', expectedVersion: 2 } }] },
+    })
+    const context = textOf(await call('get_context', {}))
+    expect(context).toContain(
+      'Since you were last here, others changed:\nlines.old: renamed from lines by the operator, ',
+    )
+    expect(context).toMatch(/\nlines\.old, version 3:\none\ntwo/)
+    expect(context).not.toMatch(/[0-9a-f]{64}/)
+    const told = await client.callTool({
+      name: 'append_memory',
+      arguments: { key: 'lines.old', text: 'x'.repeat(16_384) },
+    })
+    expect(textOf(told)).toContain(
+      'text_too_large: Nothing was written: lines.old has 7 of the 16384',
+    )
+    expect(textOf(told)).toContain('lines.old.2')
+    await call('append_memory', { key: 'mine', text: 'x' })
+    expect(textOf(await call('get_context', {}))).not.toContain('Since you were last here')
+  })
 })

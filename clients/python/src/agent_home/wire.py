@@ -531,6 +531,8 @@ class BatchResult:
 
     memory: Memory | None = None
     deleted: DeletedMemory | None = None
+    #: Of a read of a memory that was renamed: its key now.
+    renamed_to: str | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
