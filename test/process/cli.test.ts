@@ -209,12 +209,25 @@ test.concurrent('a command says what its run is called, and one run is listed an
 test.concurrent('a context has as many bytes as it is given', async () => {
   const { say } = await open()
   for (const key of ['a', 'b']) {
-    await say('write', key, 'word '.repeat(300), '--metadata', '{"pinned":true}')
+    await say('write', key, 'word '.repeat(400), '--metadata', '{"pinned":true}')
   }
   const pinned = async (...words: string[]): Promise<unknown[]> =>
     JSON.parse((await say('context', '--json', ...words)).stdout).pinned
   expect(await pinned()).toHaveLength(1)
   expect(await pinned('--bytes', '8000')).toHaveLength(2)
+})
+
+test.concurrent('an append begins a line unless told, and a context says what others did', async () => {
+  const { say, born } = await open()
+  await say('append', 'log', 'one')
+  await say('append', 'log', 'two')
+  await say('append', 'log', ' and a half', '--inline')
+  expect((await say('read', 'log')).stdout).toContain('one\ntwo and a half')
+  await say('rename', 'log', 'log.old', '--token', born.operator_token)
+  const { stdout } = await say('context', '--since', 'mine')
+  expect(stdout).toMatch(/BY OTHERS .*\nlog\.old +renamed from log +operator +20/)
+  expect((await say('context')).stdout).not.toContain('BY OTHERS')
+  expect((await say('context', '--since', 'yours')).code).toBe(2)
 })
 
 test.concurrent('a key only reads unless told, and ends when it is said', async () => {

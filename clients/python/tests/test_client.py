@@ -554,7 +554,7 @@ def test_a_client_finds_the_history_that_it_remembers(
     checked = lived.check(remembered=heads.head)
     assert (checked.events, checked.since) == (1, heads.head)
     head = lived.head().head
-    assert checked.head == Link(head.id, head.hash) == lived.context().head
+    assert checked.head == Link(head.id, head.hash) == lived.context(proof=True).head
 
 
 def test_a_client_is_told_until_it_accepts(
