@@ -318,6 +318,7 @@ const rules: readonly Rule[] = [
       'cli/host/data.ts',
       'cli/host/doctor.ts',
       'cli/host/move.ts',
+      'cli/remote/hook/hook.ts',
       // Names of files beside others, and the age of files, which is told by the system's clock.
       'cli/temporary.ts',
       'cli/remote/sync/folder.ts',

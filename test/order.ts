@@ -9,7 +9,7 @@ export const SLOW = 'test/{process,browser,answers,strangers}/**'
 export const LONG = [
   'test/{client,rights}/**',
   'test/codes.test.ts',
-  'test/{cli/sync-model,cli/sync,gateway/open,mcp/resources}.test.ts',
+  'test/{cli/sync-model,cli/sync,cli/hook,gateway/open,mcp/resources}.test.ts',
   'test/home/{account,boundaries,event-stream,events-by-prefix,limits}.test.ts',
   'test/home/{passwords,prefix-history,published-limits,stream-slices}.test.ts',
   'test/home/memories/{context,context-about,list,search-shares}.test.ts',

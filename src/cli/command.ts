@@ -68,6 +68,8 @@ export interface Command {
   readonly options?: readonly Option[]
   /** What it destroys or revokes cannot be brought back: it asks first, unless `--yes` is given. */
   readonly destroys?: true
+  /** Its exit code is 0 whatever happens: a program that runs it takes others for a refusal. */
+  readonly neverFails?: true
   /** Loads only what this command needs. */
   readonly load: () => Promise<Run>
 }

@@ -41,6 +41,15 @@ export async function run(
   terminal: Terminal,
   table: readonly Command[] = commands,
 ): Promise<Exit> {
+  const exit = await runCommand(words, terminal, table)
+  return table.some(({ name, neverFails }) => neverFails && name === words[0]) ? EXIT.done : exit
+}
+
+async function runCommand(
+  words: readonly string[],
+  terminal: Terminal,
+  table: readonly Command[],
+): Promise<Exit> {
   if (words[0] === COMPLETE) {
     terminal.say(complete(words.slice(1), table))
     return EXIT.done

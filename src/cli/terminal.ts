@@ -49,6 +49,8 @@ export interface Terminal {
   readonly isWatched: boolean
   /** Standard input as bytes. */
   readonly input: AsyncIterable<Uint8Array>
+  /** Reads no more of it: an input that stays open would keep the process alive. */
+  readonly endInput: () => void
   /** Whether standard input is a terminal. */
   readonly isTyped: boolean
   /** A question; '' if the input ends. Only if `isTyped`. */
@@ -101,6 +103,7 @@ export function processTerminal(): Terminal {
     isShown: process.stdout.isTTY === true,
     isWatched: process.stderr.isTTY === true,
     input: process.stdin,
+    endInput: () => void process.stdin.destroy(),
     isTyped: process.stdin.isTTY === true,
     ask,
     askSecretly,

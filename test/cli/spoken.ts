@@ -33,6 +33,7 @@ export function terminalOf(overrides: Partial<Terminal> = {}, typed = ''): () =>
     input: (async function* () {
       yield Buffer.from(typed)
     })(),
+    endInput: () => {},
     whenStopped: () => () => {},
     ...overrides,
   }

@@ -317,6 +317,24 @@ const withToken: readonly Ungrouped[] = [
     load: async () => (await import('./mcp/mcp.ts')).mcpCommand,
   },
   {
+    name: 'hook',
+    summary: 'recall and capture memories for a coding agent, which runs it',
+    details:
+      'Reads the JSON of an event of a coding agent on standard input, and prints what the agent takes: at the start of a session what is known (up to 4 KiB), for a prompt what answers it (up to 2 KiB, mostly nothing). With --capture it also keeps the turns of the session, verbatim but without obvious secrets, as memories PREFIXsessions.DAY.SESSION.N of up to 16 KiB; beyond 2,000 of them or 16 MiB the oldest are deleted. It ends within two seconds and always with 0; agent-home connect shows what went wrong. See docs/cli.md.',
+    parameters: [{ name: 'EVENT', optional: true }],
+    options: [
+      {
+        name: 'client',
+        value: 'CLIENT',
+        summary: 'claude-code, codex, cursor, gemini, opencode or vscode',
+      },
+      { name: 'capture', summary: 'keep the turns before a compaction and at the end' },
+      { ...PREFIX, summary: 'only keys with this prefix (default: the profile’s)' },
+    ],
+    neverFails: true,
+    load: async () => (await import('./hook/hook.ts')).hookCommand,
+  },
+  {
     name: 'pause',
     summary: 'pause the agent (operator)',
     load: async () => (await import('./operator.ts')).pauseCommand,

@@ -11,9 +11,11 @@ export interface Profile {
   readonly url: string
   readonly token: string
   readonly operator_token?: string
+  /** Of the keys that its programs use. */
+  readonly prefix?: string
 }
 
-const FIELDS = new Set(['url', 'token', 'operator_token'])
+const FIELDS = new Set(['url', 'token', 'operator_token', 'prefix'])
 
 const OF_OTHERS = 0o077
 
