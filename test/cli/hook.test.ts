@@ -281,6 +281,30 @@ describe('a prompt', () => {
     },
   )
 
+  test('is not answered by words that a long memory has here and there', async () => {
+    const { hook, write } = await born()
+    const words = ['advisory', 'locks', 'queue', 'redis']
+    const filler = 'Nothing of that is said in here, and much more of it. '.repeat(8)
+    await write('scattered', words.map((word) => `${word} ${filler}`).join('\n'))
+    const prompt = 'advisory locks queue redis'
+    expect(await hook('codex', 'UserPromptSubmit', { prompt })).toEqual(SILENT)
+    await write('together', `${filler}\n${NOTE}\n${filler}`)
+    const text = contextIn((await hook('codex', 'UserPromptSubmit', { prompt })).stdout)
+    expect(text).toMatch(
+      /together \(version 1, [\d-]{10}, in part\):\n[\s\S]*advisory locks over Redis/,
+    )
+    expect(text).not.toContain('scattered')
+  })
+
+  test('gets nothing that was captured of the same session', async () => {
+    const { hook, write } = await born()
+    await write('sessions.2027-01-31.c6a1c32a20ec.0001', NOTE, { session: SESSION })
+    const ask = (session_id: string) =>
+      hook('codex', 'UserPromptSubmit', { prompt: 'advisory locks in the queue', session_id })
+    expect(await ask(SESSION)).toEqual(SILENT)
+    expect(contextIn((await ask('another')).stdout)).toContain(NOTE)
+  })
+
   test('of 200 KB is asked by its beginning and its end, and gets at most 2 KiB', async () => {
     const { hook, write } = await born()
     const text = `Advisory locks, queue, Redis.\n${'Many words about it. '.repeat(700)}`

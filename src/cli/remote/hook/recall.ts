@@ -244,6 +244,13 @@ function questionIn(prompt: string): string {
     .trim()
 }
 
+/** Of what a long memory has, only what is beside the best match: much text has many words by chance. */
+export function shownIn({ matched, text, snippet = '' }: MemoryHit): readonly string[] {
+  if (text !== undefined) return matched
+  const shown = snippet.toLowerCase()
+  return matched.filter((word) => shown.includes(word))
+}
+
 interface Prompted extends Pick<Recalled, 'given'> {
   readonly prefix: string
   readonly prompt: string
@@ -261,7 +268,7 @@ export async function recallPrompt(
   // Fewer can never be good.
   if (asked.size < 2) return NOTHING
   const { memories } = await home.find(question, prefix, signal)
-  const good = memories.filter((hit) => isGood(hit.matched, asked)).slice(0, MOST_SAID)
+  const good = memories.filter((hit) => isGood(shownIn(hit), asked)).slice(0, MOST_SAID)
   // What was captured of this very session was said in it.
   const isFresh = (hit: MemoryHit) =>
     !given.includes(idOf(hit)) && (session === undefined || hit.metadata.session !== session)
