@@ -1,8 +1,8 @@
 /** What went wrong in hooks, which must not disturb the program that runs them: one bounded file. */
-import { appendFileSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { appendFileSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { dirname } from 'node:path'
 import { makeDirectories } from '../../../directories.ts'
-import { profilesFile } from '../profiles.ts'
+import { hookFile, replaceFile } from './files.ts'
 
 export interface Trouble {
   /** RFC 3339. */
@@ -15,7 +15,7 @@ export interface Trouble {
 export const MAX_LOG_BYTES = 65_536
 const MAX_MESSAGE = 500
 
-const logFile = (): string => join(dirname(profilesFile()), 'hooks.log')
+const logFile = (): string => hookFile('hooks.log')
 
 function linesIn(path: string): string[] {
   if (!statSync(path, { throwIfNoEntry: false })?.isFile()) return []
@@ -59,10 +59,7 @@ export function recordTrouble({ message, ...rest }: Trouble): void {
   if (lines.flatMap(troubleIn).some((each) => isSame(each, trouble))) return
   makeDirectories(dirname(path), 0o700)
   const size = Buffer.byteLength(lines.join('\n')) + 1
-  if (size + Buffer.byteLength(line) > MAX_LOG_BYTES) {
-    const beside = `${path}.${process.pid}.part`
-    writeFileSync(beside, `${newest(lines).join('\n')}\n`, { mode: 0o600 })
-    renameSync(beside, path)
-  }
+  if (size + Buffer.byteLength(line) > MAX_LOG_BYTES)
+    replaceFile(path, `${newest(lines).join('\n')}\n`)
   appendFileSync(path, line, { mode: 0o600 })
 }

@@ -1,6 +1,6 @@
 /** The text that a session is given: data from memory, marked as such, and of bounded size. */
 import { AgentHome, HomeError, type MemoryHit } from 'agent-home-client'
-import { CAPTURED } from './capture.ts'
+import { CAPTURED, cut } from './capture.ts'
 import type { Repository } from './repository.ts'
 
 export const MAX_START_BYTES = 4_096
@@ -93,12 +93,12 @@ interface Entry {
 
 const idOf = ({ key, version }: Pick<Item, 'key' | 'version'>): string => `${key}@${version}`
 
-function entry(item: Item, note = ''): Entry {
+function entry(item: Item): Entry {
   const { key, version, updatedAt, text, snippet } = item
   const content = text ?? snippet
   if (content === undefined) return { text: '' }
   const part = text === undefined ? ', in part' : ''
-  const head = `${key} (version ${version}, ${updatedAt.slice(0, 10)}${note}${part})`
+  const head = `${key} (version ${version}, ${updatedAt.slice(0, 10)}${part})`
   return { text: `${head}:\n${quoted(content)}\n`, given: idOf(item) }
 }
 
@@ -111,10 +111,16 @@ function changeEntry({ key, change, from, version, by, at }: OthersChange): Entr
 
 const MORE = '(More is left out: search the memory for it.)\n'
 
-/** As much of the text as fits, up to the end of a line. */
-function beginning(text: string, bytes: number): string {
-  const fitting = Buffer.from(text).subarray(0, Math.max(bytes, 0)).toString()
-  return fitting.slice(0, fitting.lastIndexOf('\n') + 1)
+const ELLIPSIS = '…\n'
+
+/** Less of a text says nothing. */
+const LEAST_BYTES = 200
+
+/** As much of the text as fits; undefined if that is too little. */
+function beginning(text: string, bytes: number): string | undefined {
+  if (bytes < LEAST_BYTES) return undefined
+  const [fitting = ''] = cut(text, bytes - Buffer.byteLength(ELLIPSIS))
+  return fitting.trimEnd() + ELLIPSIS
 }
 
 /** Entries in their order, as many as fit; of the first that does not, its beginning. */
@@ -125,18 +131,22 @@ function marked(entries: readonly Entry[], bytes: number, isCut = false): Recall
   const given: string[] = []
   let leavesOut = isCut
   for (const each of entries) {
-    const size = Buffer.byteLength(each.text)
-    const isWhole = size <= left
+    const isWhole = Buffer.byteLength(each.text) <= left
     const text = isWhole ? each.text : beginning(each.text, left)
     leavesOut ||= !isWhole
-    // A head alone says nothing.
-    if (!isWhole && text.split('\n').length <= 2) continue
+    if (text === undefined) continue
     left -= Buffer.byteLength(text)
     texts.push(text)
     if (each.given !== undefined) given.push(each.given)
   }
   return { text: OPENING + texts.join('') + (leavesOut ? MORE : '') + CLOSING, given }
 }
+
+const MAX_ABOUT_CHARS = 200
+
+/** Short lines, which come first: they leave room for what is pinned. */
+const MOST_CHANGES = 10
+const OTHERS = 'Changed by others since this program was last here, newest first'
 
 /** Branches whose names say nothing. */
 const MAIN = /^(main|master|trunk|develop|dev)$/
@@ -165,32 +175,20 @@ export async function recallStart(
   signal: AbortSignal,
 ): Promise<Recalled> {
   const { name, branch } = repository
-  const about = branch === undefined || MAIN.test(branch) ? name : `${name} ${branch}`
+  const named = branch === undefined || MAIN.test(branch) ? name : `${name} ${branch}`
+  const about = named.slice(0, MAX_ABOUT_CHARS).toWellFormed()
   const woken = await home.wake(about, signal)
   const isOurs = ({ key }: { readonly key: string }) => key.startsWith(prefix)
-  const isNote = (item: Item) => isOurs(item) && !CAPTURED.test(item.key)
-  const known = woken.found
+  const isNote = (item: { readonly key: string }) => isOurs(item) && !CAPTURED.test(item.key)
+  const known = [...woken.found, ...woken.changes]
     .filter(isNote)
     .filter((item) => prefix !== '' || isAbout(item, repository))
-  const latest = woken.changes
-    .filter(isNote)
-    .filter((item) => prefix !== '' || isAbout(item, repository))
-  const others = (woken.others ?? []).filter(isOurs).filter(({ key }) => !CAPTURED.test(key))
-  const where = quoted(about).trim()
+  const others = (woken.others ?? []).filter(isNote).slice(-MOST_CHANGES).toReversed()
   return marked(
     [
-      ...titled(
-        'Pinned',
-        woken.pinned.filter(isOurs).map((item) => entry(item)),
-      ),
-      ...titled(
-        'Changed by others since this program was last here, newest first',
-        others.toReversed().map(changeEntry),
-      ),
-      ...titled(
-        `About ${where}`,
-        [...known, ...latest].map((item) => entry(item)),
-      ),
+      ...titled(OTHERS, others.map(changeEntry)),
+      ...titled('Pinned', woken.pinned.filter(isOurs).map(entry)),
+      ...titled(`About ${quoted(about).trim()}`, known.map(entry)),
     ],
     MAX_START_BYTES,
     woken.leftOut.pinned > 0,
@@ -273,11 +271,5 @@ export async function recallPrompt(
   const isFresh = (hit: MemoryHit) =>
     !given.includes(idOf(hit)) && (session === undefined || hit.metadata.session !== session)
   const fresh = good.filter(isFresh)
-  return marked(
-    titled(
-      'About this prompt',
-      fresh.map((hit) => entry(hit)),
-    ),
-    MAX_PROMPT_BYTES,
-  )
+  return marked(titled('About this prompt', fresh.map(entry)), MAX_PROMPT_BYTES)
 }

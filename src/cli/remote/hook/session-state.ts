@@ -1,9 +1,8 @@
 /** What a session was already given, and how much of it was captured: a small file for each. */
 import { createHash } from 'node:crypto'
 import { readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
-import { dirname, join } from 'node:path'
-import { writeJson } from '../../temporary.ts'
-import { profilesFile } from '../profiles.ts'
+import { join } from 'node:path'
+import { hookFile, replaceFile } from './files.ts'
 
 export interface SessionState {
   /** Versions of memories, as `key@version`. */
@@ -19,7 +18,7 @@ const MAX_GIVEN = 500
 const MAX_SESSIONS = 500
 const MAX_AGE_MS = 30 * 24 * 3_600_000
 
-const directory = (): string => join(dirname(profilesFile()), 'hooks')
+const directory = (): string => hookFile('hooks')
 
 /** Of a client, at a home: two programs may give their sessions the same id. */
 export const stateFile = (...names: readonly string[]): string => {
@@ -42,7 +41,7 @@ export function readState(path: string): SessionState {
 }
 
 export const saveState = (path: string, state: SessionState): void =>
-  writeJson(path, { ...state, given: state.given.slice(-MAX_GIVEN) })
+  replaceFile(path, JSON.stringify({ ...state, given: state.given.slice(-MAX_GIVEN) }))
 
 /** Removes the states of old sessions, and the oldest of too many. */
 export function sweepStates(now: number): void {

@@ -1,0 +1,15 @@
+/** Files of hooks, beside the profile file. */
+import { renameSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { makeDirectories } from '../../../directories.ts'
+import { profilesFile } from '../profiles.ts'
+
+export const hookFile = (name: string): string => join(dirname(profilesFile()), name)
+
+/** At once, but not durably: losing it costs nothing, and waiting for a disk costs a prompt time. */
+export function replaceFile(path: string, text: string): void {
+  makeDirectories(dirname(path), 0o700)
+  const beside = `${path}.${process.pid}.part`
+  writeFileSync(beside, text, { mode: 0o600 })
+  renameSync(beside, path)
+}
