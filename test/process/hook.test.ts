@@ -1,7 +1,7 @@
 /** `agent-home hook` as programs run it: a process that ends by itself, with 0, in time. */
 import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdirSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { type AddressInfo, createServer as createSocketServer } from 'node:net'
 import { join } from 'node:path'
@@ -30,17 +30,25 @@ interface Started {
   readonly staysOpen?: boolean
   /** As it is, unless told: a machine that is busy decides what it has time for. */
   readonly program?: readonly string[]
+  /** Whether the log is of interest. */
+  readonly tells?: boolean
+}
+
+function logIn(config: string): string {
+  const path = join(config, 'agent-home/hooks.log')
+  return existsSync(path) ? readFileSync(path, 'utf8') : ''
 }
 
 const patient = [pinnedNode, join(import.meta.dirname, 'patient-hook.ts')]
 
 /** A hook that does not end waits for the end of the test. */
 async function hook({ env = {}, args, sent = '', staysOpen = false, ...rest }: Started) {
+  const config = freshDirectory()
   const [command = '', ...own] = rest.program ?? programCommand()
   const { PATH = '', NODE_COMPILE_CACHE = '' } = process.env
   const child = spawn(command, [...own, 'hook', ...args], {
     cwd: freshDirectory(),
-    env: { PATH, NODE_COMPILE_CACHE, XDG_CONFIG_HOME: freshDirectory(), ...env },
+    env: { PATH, NODE_COMPILE_CACHE, XDG_CONFIG_HOME: config, ...env },
   })
   const texts = Promise.all(
     [child.stdout, child.stderr].map(async (stream) => (await stream.toArray()).join('')),
@@ -51,7 +59,7 @@ async function hook({ env = {}, args, sent = '', staysOpen = false, ...rest }: S
   else child.stdin.end(sent)
   const [code, signal] = await once(child, 'close')
   const [stdout = '', stderr = ''] = await texts
-  return { code, signal, stdout, stderr }
+  return { code, signal, stdout, stderr, ...(rest.tells && { log: logIn(config) }) }
 }
 
 const SILENT = { code: 0, signal: null, stdout: '', stderr: '' }
@@ -147,9 +155,13 @@ describe('captures', () => {
     const { home, env } = await at()
     const sessions = Array.from({ length: 8 }, (_, n) => session(idOf(n), timesPromised(1_000)))
     const capture = () =>
-      Promise.all([...sessions, ...sessions].map(({ sent }) => hook({ env, args, sent })))
-    for (const ended of await capture()) expect(ended).toEqual(SILENT)
-    for (const ended of await capture()) expect(ended).toEqual(SILENT)
+      Promise.all(
+        [...sessions, ...sessions].map(({ sent }) =>
+          hook({ env, args, sent, program: patient, tells: true }),
+        ),
+      )
+    for (const ended of await capture()) expect(ended).toEqual({ ...SILENT, log: '' })
+    for (const ended of await capture()) expect(ended).toEqual({ ...SILENT, log: '' })
     const all = await Array.fromAsync(home.list({ view: 'whole' }))
     for (const [n, { said }] of sessions.entries()) {
       const own = all.filter(({ key }) => key.includes(`.${String(n).padStart(12, '0')}.`))
