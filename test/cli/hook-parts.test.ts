@@ -201,8 +201,7 @@ describe('pieces', () => {
 })
 
 describe('transcripts', () => {
-  const fixture = (name: string) =>
-    join(import.meta.dirname, '../fixtures/hooks', name, 'transcript.jsonl')
+  const fixture = (name: string) => join(import.meta.dirname, 'hooks', name, 'transcript.jsonl')
   const formats: [string, ReadLine, string, string][] = [
     ['claude', claudeLine, 'Bash {"command":"echo harbour-output"}', 'harbour-output'],
     ['codex', codexLine, 'exec_command {"cmd":"echo harbour-output"}', 'Output:\nharbour-output'],

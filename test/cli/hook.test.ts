@@ -57,9 +57,7 @@ const contextIn = (stdout: string): string =>
 const SILENT = { code: 0, stdout: '', stderr: '' }
 
 const fixture = (client: string, event: string) =>
-  JSON.parse(
-    readFileSync(join(import.meta.dirname, '../fixtures/hooks', client, `${event}.json`), 'utf8'),
-  )
+  JSON.parse(readFileSync(join(import.meta.dirname, 'hooks', client, `${event}.json`), 'utf8'))
 
 describe('the start of a session', () => {
   test('gives what is pinned and what is known about the repository, as data', async () => {
@@ -408,12 +406,7 @@ describe('captures', () => {
   test.each(['claude', 'codex', 'gemini'])('of %s are what it recorded', async (recorded) => {
     const { hook, pieces } = await session()
     const payload = fixture(recorded, 'SessionEnd')
-    const transcript_path = join(
-      import.meta.dirname,
-      '../fixtures/hooks',
-      recorded,
-      'transcript.jsonl',
-    )
+    const transcript_path = join(import.meta.dirname, 'hooks', recorded, 'transcript.jsonl')
     const client = recorded === 'claude' ? 'claude-code' : recorded
     await hook(
       client,
