@@ -16,7 +16,7 @@ const CONTRACTS = [
 
 /** What is promised many times over: `npm test` has an eighth of it (test/effort.ts). */
 const AT_LENGTH = [
-  'test/process/{mcp-tools,nodes,python-client,sync,users}.test.ts',
+  'test/process/{hook,mcp-tools,nodes,python-client,sync,users}.test.ts',
   'test/{home/{memory-races,model,memories/context},cli/sync-model}.test.ts',
   'test/client/adapters/langgraph-{graphs,store}.test.ts',
   'test/rights/{guards,rights}.test.ts',
