@@ -1,11 +1,12 @@
 /** `agent-home hook`, at a home. */
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
 import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
 import { clearTroubles, readTroubles } from '../../src/cli/remote/hook/log.ts'
 import { MAX_PROMPT_BYTES, MAX_START_BYTES } from '../../src/cli/remote/hook/recall.ts'
+import { saveState, stateFile } from '../../src/cli/remote/hook/session-state.ts'
 import { saveProfile } from '../../src/cli/remote/profiles.ts'
 import { type OpenedHome, openHome } from '../client/opened.ts'
 import { patientCommands } from './patient-hook.ts'
@@ -103,6 +104,15 @@ ports (version 1, ${today}):
     const { stdout } = await hook(client, event, fixture(recorded, event))
     expect(contextIn(stdout)).toContain('  Answer briefly.\n')
     expect(JSON.parse(stdout).hookSpecificOutput.hookEventName).toBe(event)
+  })
+
+  test('sweeps what is remembered of old sessions', async () => {
+    const { hook } = await born()
+    const old = stateFile('old')
+    saveState(old, { given: [], parts: 0, pieces: 0 })
+    utimesSync(old, 0, 0)
+    await hook('codex', 'SessionStart', {})
+    expect(existsSync(old)).toBe(false)
   })
 
   test('is printed as the references of Cursor, VS Code and opencode say', async () => {
@@ -256,10 +266,15 @@ describe('a prompt', () => {
     const prompt = 'Why advisory locks for the queue?'
     await hook('codex', 'SessionStart', { source: 'startup' })
     expect(await hook('codex', 'UserPromptSubmit', { prompt })).toEqual(SILENT)
-    await write('atlas', 'The atlas needs advisory locks for its queue.')
-    expect((await hook('codex', 'UserPromptSubmit', { prompt })).stdout).toContain('atlas needs')
+    await write('other', 'Everything needs advisory locks for its queue.')
+    expect((await hook('codex', 'UserPromptSubmit', { prompt })).stdout).toContain(
+      'Everything needs',
+    )
     await hook('codex', 'SessionStart', { source: 'resume' })
     expect(await hook('codex', 'UserPromptSubmit', { prompt })).toEqual(SILENT)
+    await hook('codex', 'SessionStart', { source: 'compact' })
+    const { stdout } = await hook('codex', 'UserPromptSubmit', { prompt })
+    expect(stdout).toContain('Everything needs')
   })
 
   test.each([
