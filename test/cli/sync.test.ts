@@ -22,6 +22,8 @@ import { Folder } from '../../src/cli/remote/sync/folder.ts'
 import { pathsUnder } from '../../src/cli/remote/sync/paths.ts'
 import { Rounds } from '../../src/cli/remote/sync/rounds.ts'
 import { openFolderState } from '../../src/cli/remote/sync/state.ts'
+import { syncCommand } from '../../src/cli/remote/sync/sync.ts'
+import { processTimers, type Timers } from '../../src/timers.ts'
 import { type OpenedHome, openHome } from '../client/opened.ts'
 import { speak, terminalOf } from './spoken.ts'
 import { freshFolder, removeFolders, synced } from './sync.ts'
@@ -627,15 +629,28 @@ describe('what stops it', () => {
     expect((await sync()).stdout).toContain('conflict a: ')
   })
 
-  test('a second sync of the directory, for as long as the first is there', async () => {
-    const { sync, directory } = await synced(opened)
+  test('a second sync of the directory waits for the first, ten seconds at most', async () => {
+    const { sync, put, directory, token, memories } = await synced(opened)
     await sync()
+    put('a', 'a')
+    const given = {
+      args: [directory],
+      options: { url: opened.url, token },
+      flags: new Set<string>(),
+      notice: () => {},
+      confirm: async () => {},
+    }
+    const waiting = (pause: Timers['pause']) =>
+      syncCommand(given, terminalOf()().terminal, { ...processTimers, pause })
     const first = openFolderState(join(directory, '.agent-home/state.db'))
-    const { code, stderr } = await sync()
-    expect(code).toBe(1)
-    expect(stderr).toBe(`Another agent-home sync is running in ${directory}.\n`)
-    first.close()
-    expect((await sync()).code).toBe(0)
+    const pauses: number[] = []
+    await expect(waiting(async (ms) => void pauses.push(ms))).rejects.toThrow(
+      `Another agent-home sync is running in ${directory}. This one did nothing: the next sync detects what has changed.`,
+    )
+    expect(pauses).toEqual(Array(99).fill(100))
+    expect(await memories()).toEqual({})
+    await waiting(async () => first.close())
+    expect(await memories()).toEqual({ a: 'a' })
   })
 
   test('state that is none says how to go on', async () => {

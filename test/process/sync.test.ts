@@ -123,6 +123,28 @@ test('killed at any moment, under changes on both sides, it loses nothing', asyn
   expect(await same(kept)).toBe(true)
 })
 
+test('eight sessions that begin and end at once sync one directory, each in its turn', async () => {
+  const kept = await keep()
+  const { home, start, put } = kept
+  const texts = Object.fromEntries(
+    Array.from({ length: 8 }, (_, n) => [`session${n}`, `${n}\n`.repeat(n + 1)]),
+  )
+  const ended = Object.entries(texts).map(([path, text]) => {
+    put(path, text)
+    return start().ended
+  })
+  // On a busy machine the last may have waited too long.
+  for (const { code, output } of await Promise.all(ended)) {
+    if (code !== 0) expect(output).toMatch(/^Another agent-home sync is running in .*\n$/)
+    expect(output).not.toContain('conflict')
+  }
+  expect((await start().ended).code).toBe(0)
+  expect(await textsIn(home)).toEqual(texts)
+  const versions = (await Array.fromAsync(home.list())).map(({ version }) => version)
+  expect(new Set(versions)).toEqual(new Set([1]))
+  expect(await same(kept)).toBe(true)
+})
+
 async function wordsEver(home: AgentHome): Promise<Set<string>> {
   const file = await new Response(await home.export({ history: true })).text()
   return new Set(file.match(/w\d+\./g) ?? [])

@@ -64,11 +64,13 @@ const statsOf = (path: string) => lstatSync(path, { bigint: true, throwIfNoEntry
 
 /** Tries names that differ in nothing that some file systems tell apart. */
 function probe(own: string): Folding {
-  const [lower, composed] = [join(own, 'probe'), join(own, 'probe-\u00e9')]
+  // Of this process alone: others may begin at the same moment.
+  const id = randomBytes(8).toString('hex')
+  const [lower, composed] = [join(own, `probe-${id}`), join(own, `probe-\u00e9-${id}`)]
   try {
     for (const file of [lower, composed]) closeSync(openSync(file, O_WRONLY | O_CREAT, 0o600))
     return {
-      ignoresCase: existsSync(join(own, 'PROBE')),
+      ignoresCase: existsSync(join(own, `PROBE-${id}`)),
       ignoresForm: existsSync(composed.normalize('NFD')),
     }
   } finally {

@@ -1,7 +1,7 @@
 /** `agent-home sync`: keeps a directory and a home the same, once or until it is stopped. */
 import { join, resolve } from 'node:path'
 import { type AgentHome, HomeError, type Link } from 'agent-home-client'
-import { processTimers } from '../../../timers.ts'
+import { processTimers, type Timers } from '../../../timers.ts'
 import type { Given, Report } from '../../command.ts'
 import { EXIT } from '../../exit-codes.ts'
 import { Failure, usage } from '../../failure.ts'
@@ -117,7 +117,9 @@ async function checkHistory(home: AgentHome, state: FolderState): Promise<void> 
 }
 
 function sentenceOf({ why, message }: FolderStateError, root: string): string {
-  if (why === 'held') return `Another agent-home sync is running in ${root}.`
+  if (why === 'held') {
+    return `Another agent-home sync is running in ${root}. This one did nothing: the next sync detects what has changed.`
+  }
   const own = join(root, OWN)
   return why === 'unwritable'
     ? `${own} cannot be written: ${message}. The next sync detects what was done.`
@@ -135,6 +137,23 @@ async function explaining<T>(root: string, work: () => Promise<T>): Promise<T> {
   }
 }
 
+/** Milliseconds between tries, and how many: ten seconds. */
+const HELD_PAUSE = 100
+const HELD_TRIES = 100
+
+/** Syncs of several sessions that begin or end at once come after each other. */
+async function openWhenFree(path: string, timers: Timers): Promise<FolderState> {
+  for (let tries = 1; ; tries++) {
+    try {
+      return openFolderState(path)
+    } catch (error) {
+      const isHeld = error instanceof FolderStateError && error.why === 'held'
+      if (!isHeld || tries === HELD_TRIES) throw error
+    }
+    await timers.pause(HELD_PAUSE)
+  }
+}
+
 /** What is under way when a signal comes may take so long, in milliseconds. */
 const GRACE = 5_000
 
@@ -144,15 +163,15 @@ async function syncIn(
   home: AgentHome,
   { flags, options }: Given,
   terminal: Terminal,
+  timers: Timers,
 ): Promise<Report | undefined> {
-  const timers = processTimers
   const asJson = flags.has('json')
   const isWatching = flags.has('watch')
   const reach = await reachOf(home)
   const prefix = options.prefix ?? reach ?? ''
   if (!KEY_PART.test(prefix)) throw usage('--prefix must be the beginning of a memory key.')
   const folder = new Folder(root)
-  const state = openFolderState(join(root, OWN, 'state.db'))
+  const state = await openWhenFree(join(root, OWN, 'state.db'), timers)
   folder.removeParts()
   const stop = new AbortController()
   const finished = Promise.withResolvers<void>()
@@ -210,7 +229,12 @@ async function lastEventOf(home: AgentHome): Promise<number> {
   return last?.id ?? 0
 }
 
-export async function syncCommand(given: Given, terminal: Terminal): Promise<Report | undefined> {
+export async function syncCommand(
+  given: Given,
+  terminal: Terminal,
+  timers = processTimers,
+): Promise<Report | undefined> {
   const root = resolve(given.args[0] ?? '.')
-  return explaining(root, () => atHome(given, (home) => syncIn(root, home, given, terminal)))
+  const sync = (home: AgentHome) => syncIn(root, home, given, terminal, timers)
+  return explaining(root, () => atHome(given, sync))
 }
