@@ -36,6 +36,8 @@ import { filesIn, freshFolder, removeFolders } from './sync.ts'
 
 afterAll(removeFolders)
 
+const ignores = () => false
+
 /** Before the next call of this function of Node's. */
 function meanwhile(name: 'fsyncSync' | 'linkSync' | 'renameSync', work: () => void): void {
   const own = fs[name]
@@ -116,7 +118,7 @@ describe('names that some system has other plans for', () => {
         paths: pathsUnder(''),
         folding: LINUX,
       }
-      expect(plan({ ...sides, readOnly: false })).toEqual([
+      expect(plan({ ...sides, readOnly: false, ignores })).toEqual([
         { key: keyOf(path), path, does: 'leave', why },
       ])
     }
@@ -181,7 +183,7 @@ describe('files that would be one', () => {
     )
     const disk = { files: new Map(), unfit: new Map(), besides: new Set<string>(), standing: [] }
     const paths = pathsUnder('')
-    const sides = { disk, memories, state: new Map(), paths, readOnly: false }
+    const sides = { disk, memories, state: new Map(), paths, readOnly: false, ignores }
     const does = (folding: typeof MAC) => plan({ ...sides, folding }).map((each) => each.does)
     expect(does(MAC)).toEqual(['leave', 'leave', 'receive'])
     expect(does(LINUX)).toEqual(['receive', 'receive', 'receive'])
@@ -202,6 +204,7 @@ test('a merge that arrived without being recorded is received, and not overwritt
     paths: pathsUnder(''),
     folding: LINUX,
     readOnly: false,
+    ignores,
   })
   expect(action).toMatchObject([{ does: 'receive', version: 2, text: 'merge', expected: 'mine' }])
 })
@@ -365,7 +368,7 @@ describe('links', () => {
     expect(() => folder.remove(at, 'of others')).toThrow()
     expect(() => folder.putBeside('d/a', 'x')).toThrow()
     expect(filesIn(outside)).toEqual({ a: 'of others' })
-    expect([...folder.scan().files]).toEqual([])
+    expect([...folder.scan(ignores).files]).toEqual([])
   })
 
   test('in the place of a file, or of what is ours', () => {
@@ -389,7 +392,7 @@ test('a directory that is another now is not taken for an empty one', () => {
   const folder = new Folder(directory)
   renameSync(directory, `${directory}.away`)
   mkdirSync(directory)
-  expect(() => folder.scan()).toThrow('is no longer the same directory')
+  expect(() => folder.scan(ignores)).toThrow('is no longer the same directory')
 })
 
 test('what is ours is readable only for its owner', () => {

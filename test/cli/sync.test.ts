@@ -15,18 +15,14 @@ import fs, {
 import { syncBuiltinESMExports } from 'node:module'
 import { join } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
-import { AgentHome } from 'agent-home-client'
 import { memoryHandlers } from 'agent-home-client/anthropic'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
-import { Folder } from '../../src/cli/remote/sync/folder.ts'
-import { pathsUnder } from '../../src/cli/remote/sync/paths.ts'
-import { Rounds } from '../../src/cli/remote/sync/rounds.ts'
 import { openFolderState } from '../../src/cli/remote/sync/state.ts'
 import { syncCommand } from '../../src/cli/remote/sync/sync.ts'
 import { processTimers, type Timers } from '../../src/timers.ts'
 import { type OpenedHome, openHome } from '../client/opened.ts'
 import { speak, terminalOf } from './spoken.ts'
-import { freshFolder, removeFolders, synced } from './sync.ts'
+import { freshFolder, removeFolders, roundsIn, synced } from './sync.ts'
 
 let opened: OpenedHome
 beforeAll(async () => {
@@ -93,32 +89,10 @@ function failing(address: RegExp): typeof fetch {
   }
 }
 
-/** Rounds without the command around them. `recording`: called with each record of something. */
-function roundsOf(
-  { directory, token }: { readonly directory: string; readonly token: string },
-  fetching: typeof fetch,
-  recording: () => void = () => {},
-) {
-  const folder = new Folder(directory)
-  const state = openFolderState(join(directory, '.agent-home/state.db'))
-  const told: string[] = []
-  const record: typeof state.record = (changes) => {
-    if (changes.length > 0) recording()
-    state.record(changes)
-  }
-  const rounds = new Rounds({
-    home: new AgentHome({ url: opened.url, token, fetch: fetching, retries: 0 }),
-    folder,
-    state: { ...state, record },
-    paths: pathsUnder(''),
-    readOnly: false,
-    mayDelete: false,
-    tell: ({ did, path }) => told.push(`${did} ${path}`),
-    progress: () => {},
-    signal: new AbortController().signal,
-  })
-  return { rounds, told, close: state.close }
-}
+const roundsOf = (
+  at: { readonly directory: string; readonly token: string },
+  ...rest: [fetching: typeof fetch, recording?: () => void]
+) => roundsIn({ ...at, url: opened.url }, ...rest)
 
 const TOO_MUCH = 'x'.repeat(16_385)
 
@@ -363,7 +337,7 @@ describe('what is left alone', () => {
     const outside = freshFolder()
     writeFileSync(join(outside, 'secret'), 'of others')
     put('large', TOO_MUCH)
-    put('largest', TOO_MUCH.slice(1))
+    put('largest', 'x'.repeat(16_384))
     put('latin', Uint8Array.of(0x63, 0x61, 0x66, 0xe9))
     put('nul', 'a\0b')
     put('good', '\ufeffwith a mark\r\n')
@@ -374,7 +348,7 @@ describe('what is left alone', () => {
     const { code, stdout } = await sync()
     expect(code).toBe(0)
     for (const line of [
-      'left alone large: 16385 bytes are more than a memory can hold (16384)',
+      'left alone large: 16385 bytes are more than a file may have (16384)',
       'left alone latin: it is not UTF-8',
       'left alone nul: it has NUL characters',
       'left alone link: it is a link',
@@ -386,7 +360,7 @@ describe('what is left alone', () => {
     expect(readdirSync(outside)).toEqual(['secret'])
     expect(await memories()).toEqual({
       good: '\ufeffwith a mark\r\n',
-      largest: TOO_MUCH.slice(1),
+      largest: 'x'.repeat(16_384),
       'linked..secret': 'from the home',
       link: 'from the home',
     })
@@ -984,7 +958,7 @@ test('--json tells all of it', async () => {
       {
         path: 'large',
         key: 'large',
-        why: '16385 bytes are more than a memory can hold (16384)',
+        why: '16385 bytes are more than a file may have (16384)',
       },
     ],
   })

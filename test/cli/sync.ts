@@ -1,7 +1,11 @@
 /** A directory and a home that are kept the same, in this process. */
 import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import type { AgentHome } from 'agent-home-client'
+import { AgentHome } from 'agent-home-client'
+import { Folder } from '../../src/cli/remote/sync/folder.ts'
+import { pathsUnder } from '../../src/cli/remote/sync/paths.ts'
+import { Rounds } from '../../src/cli/remote/sync/rounds.ts'
+import { openFolderState } from '../../src/cli/remote/sync/state.ts'
 import type { OpenedHome } from '../client/opened.ts'
 import { databaseDirectory } from '../files.ts'
 import { speak } from './spoken.ts'
@@ -74,4 +78,35 @@ export async function synced(opened: OpenedHome): Promise<Synced> {
     beside: (other = own) => at(freshFolder(), other),
   })
   return at(freshFolder(), token)
+}
+
+/** Rounds without the command around them. `recording`: called with each record of something. */
+export function roundsIn(
+  {
+    directory,
+    token,
+    url,
+  }: { readonly directory: string; readonly token: string; readonly url: string },
+  fetching: typeof fetch,
+  recording: () => void = () => {},
+) {
+  const folder = new Folder(directory)
+  const state = openFolderState(join(directory, '.agent-home/state.db'))
+  const told: string[] = []
+  const record: typeof state.record = (changes) => {
+    if (changes.length > 0) recording()
+    state.record(changes)
+  }
+  const rounds = new Rounds({
+    home: new AgentHome({ url, token, fetch: fetching, retries: 0 }),
+    folder,
+    state: { ...state, record },
+    paths: pathsUnder(''),
+    readOnly: false,
+    mayDelete: false,
+    tell: ({ did, path }) => told.push(`${did} ${path}`),
+    progress: () => {},
+    signal: new AbortController().signal,
+  })
+  return { rounds, told, close: state.close }
 }

@@ -270,6 +270,7 @@ describe('a directory', () => {
       ({ tell }) => tell('rename', null),
       ({ watcher }) => watcher.listenerCount('error') > 0 && watcher.emit('error', new Error('X')),
       ({ tell }) => tell('rename', 'd/p.theirs'),
+      ({ tell }) => tell('change', join('.agent-home', 'ignore')),
       ({ tell }) => tell('change', '.agent-home/state.db'),
     ]
     const rung: boolean[] = []
@@ -281,7 +282,7 @@ describe('a directory', () => {
         rung.push(signal?.aborted === true)
       })
     })
-    expect(rung).toEqual([true, true, true, false])
+    expect(rung).toEqual([true, true, true, true, false])
     await new Promise((resolve) => setImmediate(resolve))
     expect(isLetGo).toBe(true)
   })

@@ -42,8 +42,8 @@ function textOf(bytes: Uint8Array): string {
 /** Why something on the disk is left alone. */
 export class Unfit extends Error {}
 
-const tooLarge = (bytes: number | bigint) =>
-  new Unfit(`${bytes} bytes are more than a memory can hold (${MOST_BYTES})`)
+const tooLarge = (bytes: number | bigint, most: number): string =>
+  `${bytes} bytes are more than a file may have (${most})`
 
 export const isSame = (a: BigIntStats, b: BigIntStats): boolean =>
   a.ino === b.ino && a.dev === b.dev && a.size === b.size && a.mtimeNs === b.mtimeNs
@@ -53,8 +53,8 @@ export interface Read {
   readonly stats: BigIntStats
 }
 
-function bytesIn(fd: number): Uint8Array {
-  const bytes = Buffer.alloc(MOST_BYTES + 1)
+function bytesIn(fd: number, size: number): Uint8Array {
+  const bytes = Buffer.alloc(size + 1)
   let length = 0
   for (;;) {
     const read = readSync(fd, bytes, length, bytes.length - length, length)
@@ -64,14 +64,14 @@ function bytesIn(fd: number): Uint8Array {
 }
 
 /** Undefined: it was changed while it was read. Throws Unfit. */
-function readOnce(file: string): Read | undefined {
+function readOnce(file: string, most: number): Read | undefined {
   // Without waiting, should it have become a pipe.
   const fd = openSync(file, O_RDONLY | O_NOFOLLOW | O_NONBLOCK)
   try {
     const stats = fstatSync(fd, { bigint: true })
     if (!stats.isFile()) throw new Unfit('it is not a file')
-    if (stats.size > MOST_BYTES) throw tooLarge(stats.size)
-    const bytes = bytesIn(fd)
+    if (stats.size > most) throw new Unfit(tooLarge(stats.size, most))
+    const bytes = bytesIn(fd, Number(stats.size))
     const after = fstatSync(fd, { bigint: true })
     return isSame(stats, after) && stats.size === BigInt(bytes.length)
       ? { text: textOf(bytes), stats }
@@ -86,10 +86,10 @@ const TRIES = 3
 const BUSY = 'a program is writing to it'
 
 /** Undefined: there is no file. Throws Unfit. */
-export function readFile(file: string): Read | undefined {
+export function readFile(file: string, most = MOST_BYTES): Read | undefined {
   try {
     for (let tries = 0; tries < TRIES; tries++) {
-      const read = readOnce(file)
+      const read = readOnce(file, most)
       if (read) return read
     }
   } catch (error) {

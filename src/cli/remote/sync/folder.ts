@@ -25,6 +25,7 @@ import {
 import { dirname, join } from 'node:path'
 import { makeDirectories } from '../../../directories.ts'
 import { hashOf, inDirectory, isOneOf, isSame, readFile, reasonOf, Unfit } from './file.ts'
+import { IGNORE, type Ignores, ignoredIn } from './ignore.ts'
 import { type Folding, THEIRS } from './paths.ts'
 import type { Disk } from './plan.ts'
 import { scan } from './scan.ts'
@@ -129,10 +130,15 @@ export class Folder {
     }
   }
 
+  /** What is left alone on both sides. Throws Unfit if its file cannot be read. */
+  ignores(): Ignores {
+    return ignoredIn(join(this.#own, IGNORE))
+  }
+
   /** Throws Unfit if the directory is no longer the one that was opened. */
-  scan(): Disk {
+  scan(ignores: Ignores): Disk {
     this.#requireSame()
-    const disk = scan(this.root, this.folding)
+    const disk = scan(this.root, this.folding, ignores)
     this.#requireSame()
     return disk
   }

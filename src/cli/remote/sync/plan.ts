@@ -85,6 +85,8 @@ export interface Sides {
   readonly folding: Folding
   /** Nothing is sent. */
   readonly readOnly: boolean
+  /** Whether nothing is done about a path on either side. */
+  readonly ignores: (path: string) => boolean
 }
 
 /** Undefined where both changed the same lines, or nothing common is known. */
@@ -183,20 +185,28 @@ const unsent = (action: Action): Action => {
 }
 
 /** Every key of either side and of what was common, each once. */
-function pathsByKey({ disk, memories, state, paths }: Sides): Map<string, string> {
+function pathsByKey({ disk, memories, state, paths, ignores }: Sides): Map<string, string> {
   const all = new Map<string, string>()
-  for (const [key, { path }] of state) all.set(key, path)
-  for (const path of disk.files.keys()) all.set(paths.keyOf(path), path)
+  const put = (key: string, path: string) => !ignores(path) && all.set(key, path)
+  for (const [key, { path }] of state) put(key, path)
+  for (const path of disk.files.keys()) put(paths.keyOf(path), path)
   for (const [key, { metadata }] of memories) {
     const path = paths.pathOf(key, metadata)
-    if (path !== undefined) all.set(key, path)
+    if (path !== undefined) put(key, path)
   }
   return all
 }
 
 /** Memories that are no file's, and what on the disk is none. */
-function leftAlone({ disk, memories, paths }: Sides, named: ReadonlyMap<string, string>): Action[] {
-  const keys = [...memories].filter(([key]) => !named.has(key))
+function leftAlone(
+  { disk, memories, paths, ignores }: Sides,
+  named: ReadonlyMap<string, string>,
+): Action[] {
+  const isIgnored = (key: string, { metadata }: Remembered) => {
+    const path = paths.pathOf(key, metadata)
+    return path !== undefined && ignores(path)
+  }
+  const keys = [...memories].filter(([key, memory]) => !named.has(key) && !isIgnored(key, memory))
   const known = new Set(named.values())
   const unfit = [...disk.unfit].filter(([path]) => !known.has(path))
   return [

@@ -147,13 +147,14 @@ export class Rounds {
 
   async round(): Promise<Round> {
     const { folder, readOnly, paths } = this.#syncing
+    const ignores = folder.ignores()
     this.#rescue()
     const memories = await this.#lookAtHome()
-    const disk = folder.scan()
+    const disk = folder.scan(ignores)
     const state = this.#common
     if (isTurnedBack(memories, state)) throw new Failure(EXIT.conflict, TURNED_BACK)
     const { folding } = folder
-    const actions = plan({ disk, memories, state, paths, folding, readOnly })
+    const actions = plan({ disk, memories, state, paths, folding, readOnly, ignores })
     this.#requireWanted(actions)
     const here = await this.#doHere(actions)
     const there = await this.#doThere(actions, memories)

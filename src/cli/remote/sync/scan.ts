@@ -2,11 +2,12 @@
 import { type Dirent, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { inDirectory, isOneOf, readFile, reasonOf } from './file.ts'
+import type { Ignores } from './ignore.ts'
 import { isTooDeep, TOO_DEEP } from './names.ts'
 import { type Folding, isIgnored, type Standing, THEIRS } from './paths.ts'
 import type { Disk } from './plan.ts'
 
-export function scan(root: string, folding: Folding): Disk {
+export function scan(root: string, folding: Folding, ignores: Ignores): Disk {
   const files = new Map<string, string>()
   const unfit = new Map<string, string>()
   const besides = new Set<string>()
@@ -32,6 +33,7 @@ export function scan(root: string, folding: Folding): Disk {
     if (name.endsWith(THEIRS)) besides.add(path.slice(0, -THEIRS.length))
     if (isIgnored(name)) return
     standing.push({ path, isDirectory: entry.isDirectory() })
+    if (ignores(entry.isDirectory() ? `${path}/` : path)) return
     if (name.includes('\ufffd')) unfit.set(path, 'its name is not UTF-8')
     else if (entry.isSymbolicLink()) unfit.set(path, 'it is a link')
     else if (entry.isFile()) attempt(path, () => look(path, join(directory, name)))

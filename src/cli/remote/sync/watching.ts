@@ -1,9 +1,11 @@
 /** Rounds whenever something happens on either side, until it is stopped. */
 import { type FSWatcher, watch } from 'node:fs'
+import { join } from 'node:path'
 import type { AgentHome } from 'agent-home-client'
 import type { Timers } from '../../../timers.ts'
 import type { Terminal } from '../../terminal.ts'
-import type { Folder } from './folder.ts'
+import { type Folder, OWN } from './folder.ts'
+import { IGNORE } from './ignore.ts'
 import { isIgnored, THEIRS } from './paths.ts'
 import { mayPass, type Round, type Rounds } from './rounds.ts'
 
@@ -52,6 +54,7 @@ const RESCAN = 60_000
 const RESCAN_UNWATCHED = 2_000
 
 const isOurs = (name: string): boolean =>
+  name !== join(OWN, IGNORE) &&
   name.split(/[/\\]/).some((each) => isIgnored(each) && !each.endsWith(THEIRS))
 
 /** Undefined: the system does not tell of changes. */
