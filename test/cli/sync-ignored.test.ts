@@ -104,6 +104,16 @@ describe('what .agent-home/ignore names', () => {
     expect(await memories()).toEqual({ 'a.log': 'a' })
   })
 
+  test('is large: so is the file, which keeps its pieces', async () => {
+    const { sync, put, memories } = await synced(opened)
+    put('a.log', 'x'.repeat(40_000))
+    await sync()
+    put('.agent-home/ignore', '*.log')
+    put('a.log', undefined)
+    expect((await sync()).stdout).toBe('Nothing to do.\n')
+    expect(Object.keys(await memories())).toHaveLength(3)
+  })
+
   test.each([
     ['65537 bytes are more than a file may have (65536)', '#'.repeat(65_537)],
     ['it is not UTF-8', Uint8Array.of(0xe9)],

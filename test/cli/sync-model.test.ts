@@ -13,16 +13,17 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { AgentHome } from 'agent-home-client'
+import { AgentHome, type Memory } from 'agent-home-client'
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { Folder } from '../../src/cli/remote/sync/folder.ts'
+import type { Manifest } from '../../src/cli/remote/sync/manifest.ts'
 import { pathsUnder } from '../../src/cli/remote/sync/paths.ts'
 import { type Round, Rounds } from '../../src/cli/remote/sync/rounds.ts'
 import { openFolderState } from '../../src/cli/remote/sync/state.ts'
 import { type OpenedHome, openHome } from '../client/opened.ts'
 import { timesPromised } from '../effort.ts'
-import { filesIn, freshFolder, removeFolders } from './sync.ts'
+import { filesIn, freshFolder, removeFolders, wholeTextsIn } from './sync.ts'
 
 let opened: OpenedHome
 beforeAll(async () => {
@@ -35,16 +36,19 @@ afterAll(async () => {
 
 const paths = pathsUnder('')
 
-/** A file, a directory of the same name, and what only a hash can say. */
-const PATHS = ['a', 'b.md', 'd/c', 'd', 'ü']
+/** A file, one with the name of its piece, a directory of the same name, and what only a hash can say. */
+const PATHS = ['a', 'a.1', 'b.md', 'd/c', 'd', 'ü']
 
 const LINES = 6
+
+/** Of pieces that agents write, and of files that grow, more or less. */
+const MOST_BYTES = 16_384
 
 class Killed extends Error {}
 
 interface Deed {
   readonly side: 'here' | 'there'
-  readonly does: 'write' | 'change' | 'append' | 'remove' | 'rename' | 'empty' | 'nothing'
+  readonly does: 'write' | 'change' | 'append' | 'grow' | 'remove' | 'rename' | 'empty' | 'nothing'
   readonly path: string
   readonly to: string
   readonly line: number
@@ -53,7 +57,18 @@ interface Deed {
 const deed: fc.Arbitrary<Deed> = fc.record({
   side: fc.constantFrom('here', 'there'),
   does: fc.constantFrom(
-    ...(['write', 'change', 'change', 'change', 'append', 'remove', 'rename', 'empty'] as const),
+    ...([
+      'write',
+      'change',
+      'change',
+      'change',
+      'append',
+      'grow',
+      'grow',
+      'remove',
+      'rename',
+      'empty',
+    ] as const),
   ),
   path: fc.constantFrom('a', 'a', ...PATHS),
   to: fc.constantFrom(...PATHS),
@@ -96,12 +111,17 @@ class World {
 
   #changed(text: string | undefined, { does, line }: Deed): string {
     if (does === 'empty') return ''
+    if (does === 'grow' && (text ?? '').length < MOST_BYTES) {
+      const more = Array.from({ length: 550 }, () => `${this.#word().padEnd(63, '-')}\n`)
+      return (text ?? '') + more.join('')
+    }
     if (text === undefined || does === 'write') {
       return Array.from({ length: LINES }, (_, at) => `line ${at} ${this.#word()}\n`).join('')
     }
     if (does === 'append') return `${text}more ${this.#word()}\n`
     const lines = text.split('\n')
-    return lines.toSpliced(Math.min(line, lines.length - 1), 1, `new ${this.#word()}`).join('\n')
+    const at = line * Math.max(1, Math.floor(lines.length / LINES))
+    return lines.toSpliced(Math.min(at, lines.length - 1), 1, `new ${this.#word()}`).join('\n')
   }
 
   /** Whoever overwrites or removes a file may: what is nowhere else is no loss of ours. */
@@ -150,6 +170,9 @@ class World {
     const key = paths.keyOf(deed.path)
     const memory = await this.#home.read(key)
     const expectedVersion = memory?.version ?? 0
+    // Without it the file waits for whoever restores it.
+    const isPiece = await this.#isPiece(key, memory)
+    if (isPiece && ['remove', 'empty', 'rename'].includes(deed.does)) return
     if (deed.does === 'remove' || deed.does === 'empty') {
       if (memory) await this.#home.delete(key, { expectedVersion })
       return
@@ -163,10 +186,19 @@ class World {
     }
     const path = paths.said(deed.path)
     const metadata = path === undefined ? {} : { path }
-    const text = this.#changed(memory?.metadata.empty ? '' : memory?.text, deed)
-    this.#made.add(deed.path)
+    // A piece may have no room for a line.
+    if (Buffer.byteLength(memory?.text ?? '') > MOST_BYTES - 64) return
+    const does = deed.does === 'grow' ? 'append' : deed.does
+    const text = this.#changed(memory?.metadata.empty ? '' : memory?.text, { ...deed, does })
+    if (!isPiece) this.#made.add(deed.path)
     await this.#home.write(key, text, { expectedVersion, metadata })
     this.remember(text)
+  }
+
+  async #isPiece(key: string, memory: Memory | undefined): Promise<boolean> {
+    const owner = await this.#home.read(key.replace(/\.1$/, ''))
+    const { count = 1, base = '' } = (owner?.metadata.syncPieces ?? {}) as Partial<Manifest>
+    return memory?.metadata.syncPiece !== undefined || (count > 1 && key === `${base}.1`)
   }
 
   async do(deed: Deed): Promise<void> {
@@ -197,12 +229,15 @@ class World {
   }
 
   async memories(): Promise<Record<string, string>> {
-    const all = await Array.fromAsync(this.#home.list({ view: 'whole' }))
+    const texts = await wholeTextsIn(this.#home)
+    const all = await Array.fromAsync(this.#home.list())
     return Object.fromEntries(
-      all.map(({ key, text = '', metadata }) => [
-        paths.pathOf(key, metadata) ?? key,
-        metadata.empty === true && text === '\n' ? '' : text,
-      ]),
+      all.flatMap(({ key, metadata }) => {
+        const text = texts[key]
+        if (text === undefined) return []
+        const path = paths.pathOf(key, metadata) ?? key
+        return [[path, metadata.empty === true && text === '\n' ? '' : text]]
+      }),
     )
   }
 

@@ -236,9 +236,10 @@ test('a batch has a hundred operations at most, of a million bytes together', ()
     batchesOf(
       Array.from({ length: count }, (_, n) => ({
         actions: [],
-        operation: { write: { key: `f${n}`, text, expectedVersion: 0 } },
+        steps: [
+          { operation: { write: { key: `f${n}`, text, expectedVersion: 0 } }, apply: () => {} },
+        ],
         changes: () => [],
-        apply: () => {},
       })),
     ).map(({ length }) => length)
   expect(sizes(101, 'a')).toEqual([100, 1])

@@ -94,7 +94,7 @@ const roundsOf = (
   ...rest: [fetching: typeof fetch, recording?: () => void]
 ) => roundsIn({ ...at, url: opened.url }, ...rest)
 
-const TOO_MUCH = 'x'.repeat(16_385)
+const TOO_MUCH = 'x'.repeat(524_289)
 
 describe('both ways', () => {
   test('files become memories, memories files, and then nothing is left to do', async () => {
@@ -337,6 +337,7 @@ describe('what is left alone', () => {
     const outside = freshFolder()
     writeFileSync(join(outside, 'secret'), 'of others')
     put('large', TOO_MUCH)
+    put('escaped', '\u0001'.repeat(160_001))
     put('largest', 'x'.repeat(16_384))
     put('latin', Uint8Array.of(0x63, 0x61, 0x66, 0xe9))
     put('nul', 'a\0b')
@@ -348,7 +349,8 @@ describe('what is left alone', () => {
     const { code, stdout } = await sync()
     expect(code).toBe(0)
     for (const line of [
-      'left alone large: 16385 bytes are more than a file may have (16384)',
+      'left alone large: 524289 bytes are more than a file may have (524288)',
+      'left alone escaped: with the escapes of JSON it has 960008 bytes, more than one request takes (960000)',
       'left alone latin: it is not UTF-8',
       'left alone nul: it has NUL characters',
       'left alone link: it is a link',
@@ -958,7 +960,7 @@ test('--json tells all of it', async () => {
       {
         path: 'large',
         key: 'large',
-        why: '16385 bytes are more than a file may have (16384)',
+        why: '524289 bytes are more than a file may have (524288)',
       },
     ],
   })

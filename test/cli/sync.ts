@@ -3,6 +3,7 @@ import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync }
 import { dirname, join } from 'node:path'
 import { AgentHome } from 'agent-home-client'
 import { Folder } from '../../src/cli/remote/sync/folder.ts'
+import type { Manifest } from '../../src/cli/remote/sync/manifest.ts'
 import { pathsUnder } from '../../src/cli/remote/sync/paths.ts'
 import { Rounds } from '../../src/cli/remote/sync/rounds.ts'
 import { openFolderState } from '../../src/cli/remote/sync/state.ts'
@@ -42,6 +43,20 @@ export function filesIn(directory: string, at = ''): Record<string, string> {
 export async function textsIn(home: AgentHome): Promise<Record<string, string>> {
   const all = await Array.fromAsync(home.list({ view: 'whole' }))
   return Object.fromEntries(all.map(({ key, text = '' }) => [key, text]))
+}
+
+/** By key of the first, as somebody reads them who follows the manifests. */
+export async function wholeTextsIn(home: AgentHome): Promise<Record<string, string>> {
+  const all = await Array.fromAsync(home.list({ view: 'whole' }))
+  const texts = new Map(all.map(({ key, text = '' }) => [key, text]))
+  for (const { key, metadata } of all) {
+    const { count = 1, base = '' } = (metadata.syncPieces ?? {}) as Partial<Manifest>
+    for (let number = 1; number < count; number++) {
+      texts.set(key, `${texts.get(key)}${texts.get(`${base}.${number}`)}`)
+      texts.delete(`${base}.${number}`)
+    }
+  }
+  return Object.fromEntries(texts)
 }
 
 const directories: string[] = []

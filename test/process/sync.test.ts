@@ -13,7 +13,7 @@ import {
 import { join } from 'node:path'
 import { AgentHome } from 'agent-home-client'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { filesIn, synced, textsIn } from '../cli/sync.ts'
+import { filesIn, synced, textsIn, wholeTextsIn } from '../cli/sync.ts'
 import { type OpenedHome, openHome } from '../client/opened.ts'
 import { timesPromised } from '../effort.ts'
 import { embedded } from '../harness.ts'
@@ -58,7 +58,7 @@ async function keep(directory = join(freshDirectory(), 'notes')): Promise<Kept> 
 }
 
 const same = async ({ home, directory }: Kept): Promise<boolean> => {
-  const [files, memories] = [filesIn(directory), await textsIn(home)]
+  const [files, memories] = [filesIn(directory), await wholeTextsIn(home)]
   const named = Object.fromEntries(
     Object.entries(files).map(([path, text]) => [path.replaceAll('/', '..'), text]),
   )
@@ -96,6 +96,10 @@ test('killed at any moment, under changes on both sides, it loses nothing', asyn
     home.batch(some.map((n) => ({ append: { key: `g${n}`, text: lineOf('there') } })))
   mkdirSync(join(directory, 'd'))
   for (const n of names) changeHere(n)
+  // Some are in pieces, of which each change is of the first and the last.
+  for (const n of names.filter((each) => each % 9 === 0)) {
+    appendFileSync(join(directory, `d/f${n}`), 'of a large file\n'.repeat(2_500))
+  }
   await changeThere(names)
   let reached = 0
   for (let killed = 0; killed < timesPromised(24); killed++) {
@@ -127,7 +131,7 @@ test('eight sessions that begin and end at once sync one directory, each in its 
   const kept = await keep()
   const { home, start, put } = kept
   const texts = Object.fromEntries(
-    Array.from({ length: 8 }, (_, n) => [`session${n}`, `${n}\n`.repeat(n + 1)]),
+    Array.from({ length: 8 }, (_, n) => [`session${n}`, `${n}\n`.repeat(n % 2 ? 1 : 10_000)]),
   )
   const ended = Object.entries(texts).map(([path, text]) => {
     put(path, text)
@@ -139,7 +143,7 @@ test('eight sessions that begin and end at once sync one directory, each in its 
     expect(output).not.toContain('conflict')
   }
   expect((await start().ended).code).toBe(0)
-  expect(await textsIn(home)).toEqual(texts)
+  expect(await wholeTextsIn(home)).toEqual(texts)
   const versions = (await Array.fromAsync(home.list())).map(({ version }) => version)
   expect(new Set(versions)).toEqual(new Set([1]))
   expect(await same(kept)).toBe(true)
@@ -179,6 +183,27 @@ describe('watching', () => {
     const { signal } = await program.kill('SIGTERM')
     expect(signal).toBe('SIGTERM')
     expect(existsSync(join(directory, '.agent-home/state.db-journal'))).toBe(false)
+  })
+
+  test('a large file, and what is ignored from now on', async () => {
+    const kept = await keep()
+    const { home, start, put } = kept
+    const large = 'a line\n'.repeat(10_000)
+    put('a', large)
+    const program = start('--watch')
+    await program.says(/sent a\n/)
+    await home.append('a.2', 'of an agent\n')
+    await program.says(/received a\n/)
+    put('b.log', 'b\n')
+    await program.says(/sent b.log\n/)
+    put('.agent-home/ignore', '*.log\n')
+    put('c.log', 'c\n')
+    put('d', 'd\n')
+    await program.says(/sent d\n/)
+    put('.agent-home/ignore', '')
+    await program.says(/sent c.log\n/)
+    expect(await same(kept)).toBe(true)
+    await program.kill('SIGTERM')
   })
 
   test('a conflict is told once, and ends when what is beside the file is removed', async () => {

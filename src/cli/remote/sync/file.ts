@@ -10,8 +10,14 @@ import {
   readSync,
 } from 'node:fs'
 
-/** Of the home: the most of a text. */
-export const MOST_BYTES = 16_384
+/** Of a file: what one batch writes, even where all of its pieces change their keys. */
+const MOST_BYTES = 524_288
+
+/** The same as JSON, of the batch's 1 MiB. */
+const MOST_JSON_BYTES = 960_000
+
+/** An escape has at most six bytes. */
+const ESCAPED = 6
 
 const { O_RDONLY, O_NOFOLLOW, O_DIRECTORY, O_NONBLOCK } = constants
 
@@ -36,6 +42,8 @@ function textOf(bytes: Uint8Array): string {
     throw new Unfit('it is not UTF-8')
   }
   if (text.includes(NUL)) throw new Unfit('it has NUL characters')
+  const why = whyTooLarge(text)
+  if (why !== undefined) throw new Unfit(why)
   return text
 }
 
@@ -44,6 +52,17 @@ export class Unfit extends Error {}
 
 const tooLarge = (bytes: number | bigint, most: number): string =>
   `${bytes} bytes are more than a file may have (${most})`
+
+/** Undefined: it is not. */
+export function whyTooLarge(text: string): string | undefined {
+  const bytes = Buffer.byteLength(text)
+  if (bytes > MOST_BYTES) return tooLarge(bytes, MOST_BYTES)
+  if (bytes * ESCAPED <= MOST_JSON_BYTES) return undefined
+  const asJson = Buffer.byteLength(JSON.stringify(text))
+  return asJson > MOST_JSON_BYTES
+    ? `with the escapes of JSON it has ${asJson} bytes, more than one request takes (${MOST_JSON_BYTES})`
+    : undefined
+}
 
 export const isSame = (a: BigIntStats, b: BigIntStats): boolean =>
   a.ino === b.ino && a.dev === b.dev && a.size === b.size && a.mtimeNs === b.mtimeNs

@@ -1,4 +1,4 @@
-/** The home's side: what it has, and what is sent to it, many at once. */
+/** The home's side: what it has, and how it is sent what changed, many at once. */
 import {
   type AgentHome,
   BatchConflict,
@@ -6,20 +6,13 @@ import {
   HomeError,
   type Memory,
   type MemorySummary,
-  type Metadata,
-  type Operation,
   type OperationConflict,
   OutcomeUnknown,
 } from 'agent-home-client'
+import { type Errand, textIn } from './errands.ts'
 import type { Paths } from './paths.ts'
-import type { Action, Memories, Remembered, State } from './plan.ts'
-import type { Change } from './state.ts'
-
-/** The home keeps no empty text. The mark is that of the memory tool's adapter. */
-const EMPTY = '\n'
-
-const textIn = (text: string, { empty }: Metadata): string =>
-  empty === true && text === EMPTY ? '' : text
+import { assemble, type Whole } from './pieces.ts'
+import type { Remembered, State } from './plan.ts'
 
 const AT_ONCE = 8
 
@@ -79,129 +72,49 @@ async function list({ home, paths, signal }: Looking, view: 'summary' | 'whole')
 /** All memories; with texts, but for those that are what was last common. */
 export async function look(looking: Looking, state: State): Promise<Map<string, Remembered>> {
   const memories = await list(looking, state.size === 0 ? 'whole' : 'summary')
+  const known = new Map([...state].map(([key, { version }]) => [key, version]))
+  for (const { pieces } of state.values()) {
+    for (const { key, version } of pieces ?? []) known.set(key, version)
+  }
   const unknown = [...memories].flatMap(([key, { version, text }]) =>
-    text === undefined && version !== state.get(key)?.version ? [key] : [],
+    text === undefined && version !== known.get(key) ? [key] : [],
   )
   if (unknown.length > MOST_SINGLE) return list(looking, 'whole')
   await lookAt(looking, unknown, memories)
   return memories
 }
 
-type Send = Extract<Action, { does: 'send' }>
-type Delete = Extract<Action, { does: 'delete' }>
+/** More looks at what is written meanwhile are left to the next pass. */
+const MOST_LOOKS = 8
 
-/** One change of the home. */
-export interface Errand {
-  readonly actions: readonly (Send | Delete)[]
-  readonly operation: Operation
-  /** What is common then. */
-  readonly changes: (receipt: BatchReceipt) => readonly Change[]
-  /** What the home has then. */
-  readonly apply: (receipt: BatchReceipt, memories: Map<string, Remembered>) => void
-  /** Where a rename cannot be. */
-  readonly otherwise?: readonly Errand[]
-}
-
-const versionIn = (receipt: BatchReceipt): number =>
-  'memory' in receipt ? (receipt.memory?.version ?? 0) : receipt.deleted.version
-
-/** Metadata stays as it is, but for the mark of an empty text. */
-function writing(
-  { key, path, text, expectedVersion }: Send,
-  memories: Memories,
-  paths: Paths,
-): Extract<Operation, { write: unknown }> | Extract<Operation, { patch: unknown }> {
-  const isEmpty = text === ''
-  const stored = isEmpty ? EMPTY : text
-  const { empty, ...others } = memories.get(key)?.metadata ?? {}
-  const marked = { ...others, ...(isEmpty && { empty: true }) }
-  if (expectedVersion > 0) {
-    const isMarked = (empty === true) === isEmpty
-    const metadata = isMarked ? {} : { metadata: marked }
-    return { patch: { key, text: stored, expectedVersion, ...metadata } }
-  }
-  const said = paths.said(path)
-  const metadata = { ...(said !== undefined && { path: said }), ...(isEmpty && { empty: true }) }
-  return { write: { key, text: stored, metadata, expectedVersion } }
-}
-
-function sending(action: Send, memories: Memories, paths: Paths): Errand {
-  const { key, path, text, expectedVersion, mergedFrom } = action
-  const operation = writing(action, memories, paths)
-  const { metadata = memories.get(key)?.metadata ?? {} } =
-    'write' in operation ? operation.write : operation.patch
-  return {
-    actions: [action],
-    operation,
-    apply: (receipt, now) => void now.set(key, { version: versionIn(receipt), metadata, text }),
-    // The file becomes the merge in the next round, from what it was merged of.
-    changes: (receipt) => [
-      mergedFrom === undefined
-        ? { key, path, text, version: versionIn(receipt) }
-        : { key, path, text: mergedFrom, version: expectedVersion },
-    ],
+/** Whole files: what may have been half seen is looked at until it stands still. */
+export async function lookAtWhole(
+  looking: Looking,
+  state: State,
+  memories: Map<string, Remembered>,
+): Promise<Whole> {
+  let seen = ''
+  for (let looks = 1; ; looks++) {
+    const whole = assemble(memories, state, looking.paths)
+    const keys = new Set([...whole.unread, ...whole.doubtful])
+    const now = whole.doubtful.map((key) => `${key} ${memories.get(key)?.version}`).join('\n')
+    if (whole.unread.length === 0 && now === seen) return whole
+    if (looks > MOST_LOOKS) return { ...whole, memories: withoutDoubt(whole) }
+    seen = now
+    await lookAt(looking, [...keys], memories)
   }
 }
 
-const deleting = (action: Delete): Errand => {
-  const { key, expectedVersion } = action
-  return {
-    actions: [action],
-    operation: { delete: { key, expectedVersion } },
-    changes: () => [{ key, gone: true }],
-    apply: (_, now) => void now.delete(key),
+/** Files that other writers do not leave alone are left for the next pass. */
+function withoutDoubt({ memories, members, unread, doubtful }: Whole): Map<string, Remembered> {
+  const without = new Map(memories)
+  const keys = new Set([...unread, ...doubtful])
+  const files = [...members].filter(([, each]) => each.some((key) => keys.has(key)))
+  for (const key of [...keys, ...files.map(([file]) => file)]) {
+    const memory = memories.get(key)
+    if (memory) without.set(key, { ...memory, why: 'other programs are writing its pieces' })
   }
-}
-
-/** A file that has another name now: the memory's id and history go along. */
-function renaming(from: Delete, to: Send, otherwise: readonly Errand[]): Errand {
-  const { key, path, text } = to
-  return {
-    actions: [to, from],
-    operation: { rename: { from: from.key, to: key, expectedVersion: from.expectedVersion } },
-    changes: (receipt) => [
-      { key: from.key, gone: true },
-      { key, path, text, version: versionIn(receipt) },
-    ],
-    apply(receipt, now) {
-      const { metadata = {} } = now.get(from.key) ?? {}
-      now.delete(from.key)
-      now.set(key, { version: versionIn(receipt), metadata, text })
-    },
-    otherwise,
-  }
-}
-
-/** Of texts that are there once, who went and who came. */
-function movesIn(sends: readonly Send[], deletes: readonly Delete[], state: State, paths: Paths) {
-  const isPlain = ({ path }: Action) => paths.said(path) === undefined
-  const gone = Map.groupBy(deletes.filter(isPlain), ({ key }) => state.get(key)?.text ?? '')
-  const come = Map.groupBy(
-    sends.filter((each) => isPlain(each) && each.expectedVersion === 0 && !each.isRevival),
-    ({ text }) => text,
-  )
-  const moves = new Map<Send, Delete>()
-  for (const [text, [to, ...others]] of come) {
-    const [from, ...more] = gone.get(text) ?? []
-    if (to && from && text !== '' && others.length + more.length === 0) moves.set(to, from)
-  }
-  return moves
-}
-
-export function errandsOf(
-  actions: readonly Action[],
-  { memories, state, paths }: { memories: Memories; state: State; paths: Paths },
-): Errand[] {
-  const sends = actions.filter((each): each is Send => each.does === 'send')
-  const deletes = actions.filter((each): each is Delete => each.does === 'delete')
-  const moves = movesIn(sends, deletes, state, paths)
-  const moved = new Set(moves.values())
-  const sent = sends.map((each): Errand => {
-    const plain = sending(each, memories, paths)
-    const from = moves.get(each)
-    return from ? renaming(from, each, [plain, deleting(from)]) : plain
-  })
-  return [...sent, ...deletes.filter((each) => !moved.has(each)).map(deleting)]
+  return without
 }
 
 const MOST_OPERATIONS = 100
@@ -211,15 +124,19 @@ const MOST_BYTES = 1_000_000
 
 export function batchesOf(errands: readonly Errand[]): Errand[][] {
   const batches: Errand[][] = []
+  let count = 0
   let bytes = 0
   for (const errand of errands) {
-    const size = Buffer.byteLength(JSON.stringify(errand.operation))
+    const { length } = errand.steps
+    const size = Buffer.byteLength(JSON.stringify(errand.steps.map((each) => each.operation)))
     const last = batches.at(-1)
-    if (last && last.length < MOST_OPERATIONS && bytes + size <= MOST_BYTES) {
+    if (last && count + length <= MOST_OPERATIONS && bytes + size <= MOST_BYTES) {
       last.push(errand)
+      count += length
       bytes += size
     } else {
       batches.push([errand])
+      count = length
       bytes = size
     }
   }
@@ -227,7 +144,11 @@ export function batchesOf(errands: readonly Errand[]): Errand[][] {
 }
 
 export type Sent =
-  | { readonly outcome: 'done'; readonly errand: Errand; readonly receipt: BatchReceipt }
+  | {
+      readonly outcome: 'done'
+      readonly errand: Errand
+      readonly receipts: readonly BatchReceipt[]
+    }
   /** Somebody else changed it, or it is not known whether it was done: it is looked at again. */
   | { readonly outcome: 'raced'; readonly errand: Errand }
   | { readonly outcome: 'refused'; readonly errand: Errand; readonly error: Refusal }
@@ -249,11 +170,13 @@ function conflicted(errand: Errand, conflict: OperationConflict): Sent | readonl
 /** Without those that conflict, which do not hold up the others. */
 async function sendOthers(home: AgentHome, errands: readonly Errand[], error: BatchConflict) {
   if (error.conflicts.length === 0) throw error
-  const conflicts = new Map(error.conflicts.map((each) => [each.operation, each]))
   const sent: Sent[] = []
   const left: Errand[] = []
-  for (const [at, errand] of errands.entries()) {
-    const conflict = conflicts.get(at)
+  let at = 0
+  for (const errand of errands) {
+    const end = at + errand.steps.length
+    const conflict = error.conflicts.find(({ operation }) => at <= operation && operation < end)
+    at = end
     const outcome = conflict ? conflicted(errand, conflict) : [errand]
     if ('outcome' in outcome) sent.push(outcome)
     else left.push(...outcome)
@@ -265,10 +188,10 @@ async function sendOthers(home: AgentHome, errands: readonly Errand[], error: Ba
 /** One batch. Throws what is refused to all of a run, or what may pass. */
 export async function send(home: AgentHome, errands: readonly Errand[]): Promise<Sent[]> {
   try {
-    const operations = errands.map(({ operation }) => operation)
-    const receipts = await home.batch(operations, { minimal: true })
-    return errands.map((errand, at): Sent => {
-      return { outcome: 'done', errand, receipt: receipts[at] ?? { memory: null } }
+    const operations = errands.flatMap(({ steps }) => steps.map(({ operation }) => operation))
+    const receipts = [...(await home.batch(operations, { minimal: true }))]
+    return errands.map((errand): Sent => {
+      return { outcome: 'done', errand, receipts: receipts.splice(0, errand.steps.length) }
     })
   } catch (error) {
     if (error instanceof BatchConflict) return sendOthers(home, errands, error)

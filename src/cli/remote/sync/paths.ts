@@ -10,7 +10,7 @@ import { whyUnusable } from './names.ts'
 /** Two dots are the slash, so a name has none at its ends and never two together. */
 const PLAIN = /^[\w-]+(\.[\w-]+)*$/
 
-const MOST_CHARACTERS = 100
+export const MOST_CHARACTERS = 100
 
 export const THEIRS = '.theirs'
 
@@ -32,6 +32,8 @@ export interface Paths {
   readonly unusable: (key: string, metadata: Metadata) => { path: string; why: string }
   /** What the metadata must say of a file; undefined: nothing. */
   readonly said: (path: string) => string | undefined
+  /** A key of a path that with a number behind it is no file's, and what its metadata must say. */
+  readonly apart: (path: string) => { readonly base: string; readonly path: string }
 }
 
 /** Under `memories..` the files of the memory tool's /memories. */
@@ -79,7 +81,8 @@ export function pathsUnder(prefix: string): Paths {
     (key.startsWith(hashed) && String(metadata.path ?? '').startsWith(root))
 
   const said = (path: string) => (directKey(path) === undefined ? root + path : undefined)
-  return { listed, keyOf, isWithin, pathOf, unusable, said }
+  const apart = (path: string) => ({ base: hashedKey(path), path: root + path })
+  return { listed, keyOf, isWithin, pathOf, unusable, said, apart }
 }
 
 /** What a file system takes for one name. */

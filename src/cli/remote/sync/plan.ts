@@ -4,6 +4,14 @@ import { mergeTexts } from '../../../merge-lines.ts'
 import { whyUnusable } from './names.ts'
 import { clashes, type Folding, type Paths, type Standing } from './paths.ts'
 
+/** One memory of a file that is kept in several. */
+export interface Piece {
+  readonly key: string
+  readonly version: number
+  /** Of its text, as a string counts. */
+  readonly length: number
+}
+
 /** What a file and its memory had in common when they were last the same. */
 export interface Common {
   readonly path: string
@@ -11,6 +19,8 @@ export interface Common {
   readonly version: number
   /** Undefined: nothing was common yet. */
   readonly text: string | undefined
+  /** Of which the text is, if it is in several; the first has the file's key and version. */
+  readonly pieces?: readonly Piece[] | undefined
   /** What was sent last, and what the file was then, unless it is known to have arrived. */
   readonly sent?: { readonly text: string; readonly from: string } | undefined
   /** What the file was to become, unless it is known that it did. */
@@ -34,6 +44,9 @@ export interface Remembered {
   readonly metadata: Metadata
   /** Undefined: it is the version that was last common. */
   readonly text?: string | undefined
+  readonly pieces?: readonly Piece[] | undefined
+  /** Why the memory cannot be a file now. */
+  readonly why?: string
 }
 
 export type State = ReadonlyMap<string, Common>
@@ -137,20 +150,33 @@ function unfitAt(path: string, { unfit }: Disk): string | undefined {
   return unfit.get(path)
 }
 
+/** Whether a text is still in the same versions of the same memories. */
+export const arePieces = (
+  these: readonly Piece[] | undefined,
+  those: readonly Piece[] | undefined,
+): boolean =>
+  these?.length === those?.length &&
+  (these ?? []).every(
+    ({ key, version }, at) => key === those?.[at]?.key && version === those[at].version,
+  )
+
 /** Undefined: nothing is to be done. */
 function deedFor(key: string, path: string, sides: Sides): Deed | undefined {
   const deed = requiredFor(key, path, sides)
   const common = sides.state.get(key)
   const isKnown =
-    deed.does === 'agree' && deed.version === common?.version && deed.text === common.text
+    deed.does === 'agree' &&
+    deed.version === common?.version &&
+    deed.text === common.text &&
+    arePieces(sides.memories.get(key)?.pieces, common.pieces)
   return isKnown && !common.beside ? undefined : deed
 }
 
 function requiredFor(key: string, path: string, { disk, memories, state }: Sides): Deed {
-  const why = unfitAt(path, disk) ?? whyUnusable(path)
+  const memory = memories.get(key)
+  const why = unfitAt(path, disk) ?? whyUnusable(path) ?? memory?.why
   if (why !== undefined) return { does: 'leave', why }
   const common = state.get(key)
-  const memory = memories.get(key)
   const yours = disk.files.get(path)
   const isKnown = memory !== undefined && memory.version === common?.version
   const theirs = isKnown ? (memory.text ?? common.text) : memory?.text

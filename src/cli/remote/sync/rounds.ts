@@ -2,20 +2,21 @@
 import { type AgentHome, HomeError } from 'agent-home-client'
 import { EXIT } from '../../exit-codes.ts'
 import { Failure } from '../../failure.ts'
-import { isOneOf, lacksRoom, reasonOf } from './file.ts'
+import { type Errand, errandsOf, hasLongKeys, keysIn, type Sources, tidying } from './errands.ts'
+import { isOneOf, lacksRoom, reasonOf, whyTooLarge } from './file.ts'
 import { type Folder, OWN } from './folder.ts'
 import {
   batchesOf,
-  type Errand,
-  errandsOf,
   inGroups,
   look,
   lookAt,
+  lookAtWhole,
   MOST_SINGLE,
   type Sent,
   send,
 } from './home-side.ts'
-import { type Paths, THEIRS } from './paths.ts'
+import { MOST_CHARACTERS, type Paths, THEIRS } from './paths.ts'
+import type { Whole } from './pieces.ts'
 import { type Action, isTurnedBack, lossesIn, plan, type Remembered } from './plan.ts'
 import type { Change, FolderState, Kept } from './state.ts'
 
@@ -79,6 +80,8 @@ const OVER_QUOTA = /_quota_reached$/
 
 const ERASED = 'the operator erased the memory, and the file was changed since: remove or rename it'
 
+const LONG_KEY = `with the prefix its key would have more than ${MOST_CHARACTERS} characters: use a shorter prefix`
+
 interface Done {
   readonly changes: Change[]
   readonly open: Told[]
@@ -93,12 +96,10 @@ interface There {
   overQuota: string | undefined
 }
 
-const keptOf = ({ key, path }: Action, version: number, text: string): Kept => ({
-  key,
-  path,
-  version,
-  text,
-})
+const keptOf = (
+  { key, path, version, text }: Doing<'agree' | 'receive'>,
+  { memories }: Whole,
+): Kept => ({ key, path, version, text, pieces: memories.get(key)?.pieces })
 
 /** Recorded before it is done, so that what came of it is known again after a kill. */
 const awaited = ({ key, path, base, text }: Doing<'receive'>): Kept => {
@@ -118,6 +119,18 @@ const conflictOf = ({ key, path }: Action): Told => {
 
 function leave({ actions }: Errand, why: string, { open }: There): void {
   for (const { path, key } of actions) open.push({ did: 'left', path, key, why })
+}
+
+/** Both sides may have added much. */
+function withoutTooLarge(actions: readonly Action[], open: Told[]): readonly Action[] {
+  const left = new Set<Action>()
+  for (const action of doing(actions, 'send')) {
+    const why = whyTooLarge(action.text)
+    if (why === undefined) continue
+    left.add(action)
+    open.push({ did: 'left', path: action.path, key: action.key, why: `the merge: ${why}` })
+  }
+  return actions.filter((each) => !left.has(each))
 }
 
 export class Rounds {
@@ -149,15 +162,17 @@ export class Rounds {
     const { folder, readOnly, paths } = this.#syncing
     const ignores = folder.ignores()
     this.#rescue()
-    const memories = await this.#lookAtHome()
-    const disk = folder.scan(ignores)
+    const raw = await this.#lookAtHome()
     const state = this.#common
+    const whole = await lookAtWhole(this.#syncing, state, raw)
+    const { memories } = whole
+    const disk = folder.scan(ignores)
     if (isTurnedBack(memories, state)) throw new Failure(EXIT.conflict, TURNED_BACK)
     const { folding } = folder
     const actions = plan({ disk, memories, state, paths, folding, readOnly, ignores })
     this.#requireWanted(actions)
-    const here = await this.#doHere(actions)
-    const there = await this.#doThere(actions, memories)
+    const here = await this.#doHere(actions, whole)
+    const there = await this.#doThere(actions, raw, { raw, whole, state, disk, paths })
     const left = doing(actions, 'leave').map(
       ({ path, key, why }): Told => ({ did: 'left', path, key, why }),
     )
@@ -211,10 +226,10 @@ export class Rounds {
     }
   }
 
-  async #doHere(actions: readonly Action[]): Promise<Done> {
+  async #doHere(actions: readonly Action[], whole: Whole): Promise<Done> {
     const { signal, progress } = this.#syncing
     const removals = doing(actions, 'remove')
-    const confirmed = await this.#confirmed(removals)
+    const confirmed = await this.#confirmed(removals, whole)
     const again = confirmed.length < removals.length
     const done: Done = { changes: [], open: [], again, lacksRoom: false }
     // Removals make room.
@@ -224,7 +239,7 @@ export class Rounds {
       const some = all.slice(at, at + AT_ONCE)
       this.#record(doing(some, 'receive').map(awaited))
       try {
-        for (const action of some) this.#attempt(action, done)
+        for (const action of some) this.#attempt(action, whole, done)
       } finally {
         this.#record(done.changes.splice(0))
       }
@@ -235,18 +250,24 @@ export class Rounds {
   }
 
   /** What the home no longer lists is removed here only if it is not there when asked for. */
-  async #confirmed(removals: readonly Doing<'remove'>[]) {
+  async #confirmed(removals: readonly Doing<'remove'>[], { owners }: Whole) {
     const { home, signal } = this.#syncing
-    const found = await inGroups(removals, ({ key }) => home.read(key, { signal }))
+    const found = await inGroups(removals, async ({ key }) =>
+      owners.has(key) ? undefined : home.read(key, { signal }),
+    )
     for (const memory of found) if (memory) this.#changed.add(memory.key)
     return removals.filter((_, at) => found[at] === undefined)
   }
 
   /** Leaves a file alone whose fault is its own. */
-  #attempt(action: Doing<'agree' | 'receive' | 'conflict' | 'remove'>, done: Done): void {
+  #attempt(
+    action: Doing<'agree' | 'receive' | 'conflict' | 'remove'>,
+    whole: Whole,
+    done: Done,
+  ): void {
     try {
-      if (action.does === 'agree') this.#agree(action, done)
-      else if (action.does === 'receive') this.#receive(action, done)
+      if (action.does === 'agree') this.#agree(action, whole, done)
+      else if (action.does === 'receive') this.#receive(action, whole, done)
       else if (action.does === 'conflict') this.#putBeside(action, done)
       else this.#remove(action, done)
     } catch (error) {
@@ -258,19 +279,19 @@ export class Rounds {
     }
   }
 
-  #agree(action: Doing<'agree'>, done: Done): void {
+  #agree(action: Doing<'agree'>, whole: Whole, done: Done): void {
     const { beside } = this.#common.get(action.key) ?? {}
-    done.changes.push(keptOf(action, action.version, action.text))
+    done.changes.push(keptOf(action, whole))
     if (beside) this.#syncing.folder.dropBeside(action.path, beside.text)
   }
 
-  #receive(action: Doing<'receive'>, done: Done): void {
-    const { key, path, version, text, expected } = action
+  #receive(action: Doing<'receive'>, whole: Whole, done: Done): void {
+    const { key, path, text, expected } = action
     if (this.#syncing.folder.write(action, text, expected) === 'raced') {
       done.again = true
       return
     }
-    done.changes.push(keptOf(action, version, text))
+    done.changes.push(keptOf(action, whole))
     this.#syncing.tell({ did: 'received', path, key })
   }
 
@@ -291,11 +312,18 @@ export class Rounds {
     done.changes.push({ ...known, key, path, beside: { version, text } })
   }
 
-  async #doThere(actions: readonly Action[], memories: Map<string, Remembered>): Promise<There> {
-    const { signal, paths, progress } = this.#syncing
+  async #doThere(
+    actions: readonly Action[],
+    memories: Map<string, Remembered>,
+    sources: Sources,
+  ): Promise<There> {
+    const { signal, progress, readOnly } = this.#syncing
     const there: There = { open: [], again: false, overQuota: undefined }
-    const wanted = await this.#withoutErased(actions, there.open)
-    const errands = errandsOf(wanted, { memories, state: this.#common, paths })
+    const wanted = await this.#withoutErased(withoutTooLarge(actions, there.open), there.open)
+    const all = errandsOf(wanted, sources)
+    for (const errand of all.filter(hasLongKeys)) leave(errand, LONG_KEY, there)
+    const errands = all.filter((errand) => !hasLongKeys(errand))
+    const tidied = readOnly ? [] : tidying(actions, sources)
     let done = 0
     for (const batch of batchesOf(errands)) {
       signal.throwIfAborted()
@@ -303,7 +331,21 @@ export class Rounds {
       done += batch.length
       progress(done, errands.length)
     }
+    for (const batch of batchesOf(tidied.filter((each) => !hasLongKeys(each))))
+      await this.#tidy(batch, memories)
     return there
+  }
+
+  /** What is refused stays as it is: nobody waits for it. */
+  async #tidy(batch: readonly Errand[], memories: Map<string, Remembered>): Promise<void> {
+    const { signal, home } = this.#syncing
+    signal.throwIfAborted()
+    try {
+      const there: There = { open: [], again: false, overQuota: undefined }
+      this.#heed(await send(home, batch), memories, there)
+    } catch (error) {
+      if (!(error instanceof HomeError && error.code === 'key_read_only')) throw error
+    }
   }
 
   async #withoutErased(actions: readonly Action[], open: Told[]): Promise<Action[]> {
@@ -324,10 +366,12 @@ export class Rounds {
   /** Of a home without room, deletes may still make some. */
   async #sendBatch(batch: readonly Errand[], memories: Map<string, Remembered>, there: There) {
     const why = there.overQuota
-    const isLeft = ({ operation }: Errand) => why !== undefined && !('delete' in operation)
+    const isLeft = ({ steps }: Errand) =>
+      why !== undefined && !steps.every(({ operation }) => 'delete' in operation)
     for (const errand of batch.filter(isLeft)) leave(errand, why ?? '', there)
     const sent = batch.filter((errand) => !isLeft(errand))
-    this.#record(sent.flatMap(({ actions }) => doing(actions, 'send').map(intended)))
+    const meant = sent.filter((errand) => !errand.isAhead)
+    this.#record(meant.flatMap(({ actions }) => doing(actions, 'send').map(intended)))
     if (sent.length > 0) this.#heed(await send(this.#syncing.home, sent), memories, there)
   }
 
@@ -336,13 +380,15 @@ export class Rounds {
     for (const each of sent) {
       const { errand } = each
       if (each.outcome === 'done') {
-        changes.push(...errand.changes(each.receipt))
-        errand.apply(each.receipt, memories)
+        for (const [at, { apply }] of errand.steps.entries()) {
+          apply(each.receipts[at] ?? { memory: null }, memories)
+        }
+        changes.push(...errand.changes(memories))
         there.again ||= errand.actions.some((action) => 'mergedFrom' in action)
-        this.#tellSent(errand)
+        if (!errand.isAhead) this.#tellSent(errand)
         continue
       }
-      for (const { key } of errand.actions) this.#changed.add(key)
+      for (const key of keysIn(errand)) this.#changed.add(key)
       if (each.outcome === 'raced') there.again = true
       else {
         if (OVER_QUOTA.test(each.error.code)) there.overQuota = each.error.detail

@@ -1,14 +1,21 @@
 /** What is in a directory, however deep. Links are not followed. */
 import { type Dirent, readdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { inDirectory, isOneOf, readFile, reasonOf } from './file.ts'
+import { MOST_PIECE_BYTES } from './cut.ts'
+import { inDirectory, isOneOf, readFile, reasonOf, Unfit } from './file.ts'
 import type { Ignores } from './ignore.ts'
 import { isTooDeep, TOO_DEEP } from './names.ts'
 import { type Folding, isIgnored, type Standing, THEIRS } from './paths.ts'
 import type { Disk } from './plan.ts'
 
+/** Of a directory: all texts of more than one piece, which are in memory at once. */
+const MOST_LARGE_BYTES = 67_108_864
+
+const TOO_MANY = `files over ${MOST_PIECE_BYTES} bytes have more than ${MOST_LARGE_BYTES} bytes together`
+
 export function scan(root: string, folding: Folding, ignores: Ignores): Disk {
   const files = new Map<string, string>()
+  let largeBytes = 0
   const unfit = new Map<string, string>()
   const besides = new Set<string>()
   const standing: Standing[] = []
@@ -24,7 +31,11 @@ export function scan(root: string, folding: Folding, ignores: Ignores): Disk {
 
   function look(path: string, file: string): void {
     const read = readFile(file)
-    if (read) files.set(path, read.text)
+    if (!read) return
+    const size = Number(read.stats.size)
+    if (size > MOST_PIECE_BYTES) largeBytes += size
+    if (size > MOST_PIECE_BYTES && largeBytes > MOST_LARGE_BYTES) throw new Unfit(TOO_MANY)
+    files.set(path, read.text)
   }
 
   function lookAt(entry: Dirent, directory: string, at: string): void {

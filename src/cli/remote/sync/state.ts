@@ -4,7 +4,7 @@
  * however the process ends.
  */
 import { DatabaseSync } from 'node:sqlite'
-import type { Common } from './plan.ts'
+import type { Common, Piece } from './plan.ts'
 
 export interface Kept extends Common {
   readonly key: string
@@ -38,6 +38,7 @@ CREATE TABLE IF NOT EXISTS files (
   key TEXT PRIMARY KEY, path TEXT NOT NULL, version INTEGER NOT NULL, text TEXT,
   besideVersion INTEGER, besideText TEXT, sentText TEXT, sentFrom TEXT, received TEXT
 ) STRICT;
+CREATE TABLE IF NOT EXISTS pieces (key TEXT PRIMARY KEY, list TEXT NOT NULL) STRICT, WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS notes (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;
 PRAGMA user_version = ${FORMAT};
 `
@@ -84,35 +85,53 @@ interface Row {
   readonly sentText: string | null
   readonly sentFrom: string | null
   readonly received: string | null
+  /** JSON. */
+  readonly pieces: string | null
 }
 
-const keptIn = ({
-  text,
-  besideVersion,
-  besideText,
-  sentText,
-  sentFrom,
-  received,
-  ...row
-}: Row): Kept => ({
-  ...row,
-  text: text ?? undefined,
-  ...(received !== null && { received }),
-  ...(sentText !== null && { sent: { text: sentText, from: sentFrom ?? '' } }),
-  ...(besideVersion !== null && { beside: { version: besideVersion, text: besideText ?? '' } }),
-})
+/** A version before this one knows no pieces, and leaves them as they were: they are another text's. */
+function piecesIn({ version, text, pieces }: Row): readonly Piece[] | undefined {
+  const list = JSON.parse(pieces ?? '[]') as Piece[]
+  const length = list.reduce((sum, each) => sum + each.length, 0)
+  return length === text?.length && list[0]?.version === version ? list : undefined
+}
+
+const keptIn = (row: Row): Kept => {
+  const { key, path, version, text, besideVersion, besideText, sentText, sentFrom, received } = row
+  const pieces = piecesIn(row)
+  return {
+    key,
+    path,
+    version,
+    text: text ?? undefined,
+    ...(pieces && { pieces }),
+    ...(received !== null && { received }),
+    ...(sentText !== null && { sent: { text: sentText, from: sentFrom ?? '' } }),
+    ...(besideVersion !== null && { beside: { version: besideVersion, text: besideText ?? '' } }),
+  }
+}
+
+const ALL = 'SELECT files.*, list AS pieces FROM files LEFT JOIN pieces USING (key)'
 
 /** Throws FolderStateError, as all that writes. */
 export function openFolderState(path: string): FolderState {
   const db = open(path)
   const put = db.prepare('INSERT OR REPLACE INTO files VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)')
   const drop = db.prepare('DELETE FROM files WHERE key = ?')
+  const putPieces = db.prepare('INSERT OR REPLACE INTO pieces VALUES (?, ?)')
+  const dropPieces = db.prepare('DELETE FROM pieces WHERE key = ?')
   const get = db.prepare('SELECT value FROM notes WHERE name = ?')
   const set = db.prepare('INSERT OR REPLACE INTO notes VALUES (?, ?)')
 
   function change(each: Change): void {
-    if ('gone' in each) return void drop.run(each.key)
-    const { key, path, version, text, beside, sent, received } = each
+    if ('gone' in each) {
+      drop.run(each.key)
+      dropPieces.run(each.key)
+      return
+    }
+    const { key, path, version, text, beside, sent, received, pieces } = each
+    if (pieces) putPieces.run(key, JSON.stringify(pieces))
+    else dropPieces.run(key)
     put.run(
       ...[key, path, version, text ?? null, beside?.version ?? null, beside?.text ?? null],
       ...[sent?.text ?? null, sent?.from ?? null, received ?? null],
@@ -120,7 +139,7 @@ export function openFolderState(path: string): FolderState {
   }
 
   return {
-    load: () => (db.prepare('SELECT * FROM files').all() as unknown as Row[]).map(keptIn),
+    load: () => (db.prepare(ALL).all() as unknown as Row[]).map(keptIn),
     record(changes) {
       if (changes.length === 0) return
       db.exec('BEGIN')
