@@ -86,6 +86,10 @@ describe('a cut', () => {
   test('is made at line ends, where there are some', () => {
     const pieces = cut(`${'x'.repeat(999)}\n`.repeat(40))
     expect(pieces.map(bytes)).toEqual([15_000, 15_000, 10_000])
+    const before = [lines(250).slice(0, -1)]
+    for (const grown of [`${before[0]} and\n${lines(99)}`, `${lines(99)}and ${before[0]}\n`]) {
+      expect(cut(grown, before).map((piece) => piece.at(-1))).toEqual(['\n', '\n'])
+    }
   })
 
   test('of what was cut keeps all that is not new', () => {
@@ -98,6 +102,10 @@ describe('a cut', () => {
     expect(others(LARGE)).toEqual([])
     expect(others(LARGE.slice(64 * 20))).toHaveLength(1)
     expect(cut(`${LARGE}${lines(10)}`, before)).toHaveLength(3)
+    // Up to as many as a file may have.
+    const small = Array.from({ length: 48 }, (_, n) => lines(8, 'line', n * 8))
+    expect(cut(small.join(''), small)).toEqual(small)
+    expect(cut(`${small.join('')}${lines(600)}`, small)).toHaveLength(5)
   })
 })
 
