@@ -1,7 +1,7 @@
 /** Files that are larger than a memory: kept in pieces, and whole on the other side. */
 import { renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { AgentHome, Metadata } from 'agent-home-client'
+import { AgentHome, type Metadata } from 'agent-home-client'
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { cut } from '../../src/cli/remote/sync/cut.ts'
@@ -414,17 +414,31 @@ describe('an agent that knows nothing of pieces', () => {
     for (const each of [one, other]) expect((await each.sync()).stdout).toBe('Nothing to do.\n')
   }
 
-  test.each(['a', 'a.1', 'a.2'])('changes the file by writing %s', async (key) => {
+  test.each(['a', 'a.1', 'a.2', 'a and a.1'])('changes the file by writing %s', async (which) => {
     const all = await three()
     const { home } = all
-    const { text: piece = '' } = (await home.read(key)) ?? {}
     const before = await manifest(home)
-    // Without the metadata that were there.
-    await home.write(key, `${piece}of an agent\n`, { expectedVersion: 1 })
-    await bothHave(all, LARGE.replace(piece, `${piece}of an agent\n`))
+    let long = LARGE
+    for (const key of which.split(' and ')) {
+      const { text: piece = '' } = (await home.read(key)) ?? {}
+      // Without the metadata that were there.
+      const changed = { expectedVersion: 1, metadata: {} }
+      await home.write(key, `${piece}of an agent\n`, changed)
+      long = long.replace(piece, `${piece}of an agent\n`)
+    }
+    await bothHave(all, long)
     expect((await manifest(home))?.sha256).not.toBe(before?.sha256)
-    expect((await manifest(home))?.bytes).toBe(40_012)
+    expect((await manifest(home))?.bytes).toBe(bytes(long))
     expect((await home.read('a.1'))?.metadata).toEqual({ syncPiece: 1 })
+  })
+
+  test('copies the metadata of the first: its pieces stay its own', async () => {
+    const { one, other, home } = await three()
+    const { metadata } = (await home.read('a')) ?? {}
+    await home.write('A', 'a copy', { expectedVersion: 0, ...(metadata && { metadata }) })
+    expect((await one.sync()).stdout).toContain('left alone A: its piece a.1 is not')
+    await other.sync()
+    expect([one, other].map(({ files }) => isSame(files(), { a: LARGE }))).toEqual([true, true])
   })
 
   test('changes it while the file is changed here: both are merged', async () => {
@@ -477,6 +491,26 @@ describe('an agent that knows nothing of pieces', () => {
     expect(isSame(other.files(), { a: LARGE })).toBe(true)
     await home.restore('a.1', 1, { expectedVersion: 0 })
     await bothHave({ one, other }, LARGE.replace('line 3.', 'LINE 3.'))
+  })
+
+  test('writes the first without its manifest: a new directory waits for one that knows it', async () => {
+    const { one, home } = await three()
+    await home.write('a', 'short\n', { expectedVersion: 1, metadata: {} })
+    const fresh = one.beside()
+    expect((await fresh.sync()).stdout).toContain('left alone a.1: it is a piece of a, which does')
+    expect(fresh.files()).toEqual({ a: 'short\n' })
+    await bothHave({ one, other: fresh }, `short\n${LARGE.slice(15_360)}`)
+  })
+
+  test('adds nothing to a memory beyond the reach of its key', async () => {
+    const { home, operator, sync, files } = await synced(opened)
+    await home.write('n', 'n', { expectedVersion: 0 })
+    const { token } = await operator.createKey({ name: 'n', access: 'write', prefix: 'n.' })
+    const limited = new AgentHome({ url: opened.url, token })
+    await limited.write('n.1', 'more', { expectedVersion: 0, metadata: { syncPiece: 1 } })
+    await sync()
+    expect(files()).toEqual({ n: 'n' })
+    expect((await home.read('n'))?.version).toBe(1)
   })
 
   test('restores a piece that the file has no more', async () => {

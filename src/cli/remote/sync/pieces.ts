@@ -2,6 +2,7 @@
  * Which memories are one file. Anybody may write, rename or delete one of them without the others,
  * and without the metadata that were there: what is there in order is the text.
  */
+import { isOnePiece } from './cut.ts'
 import { whyTooLarge } from './file.ts'
 import {
   baseOf,
@@ -14,7 +15,14 @@ import {
   numberOf,
 } from './manifest.ts'
 import type { Paths } from './paths.ts'
-import { arePieces, type Memories, type Piece, type Remembered, type State } from './plan.ts'
+import {
+  arePieces,
+  type Common,
+  type Memories,
+  type Piece,
+  type Remembered,
+  type State,
+} from './plan.ts'
 
 interface Members {
   /** The first, then the others in order. */
@@ -88,6 +96,10 @@ function filesByBase({ raw, state, paths }: Sources): (base: string) => string {
   return (base) => files.get(base) ?? base
 }
 
+/** Else whoever may write `a.1` could add to `a`, which may be beyond the reach of that key. */
+const wasInPieces = (common: Common | undefined): boolean =>
+  [common?.text, common?.sent?.text, common?.received].some((text = '') => !isOnePiece(text))
+
 function grouped(sources: Sources): Groups {
   const { raw, state, paths } = sources
   const manifests = new Map<string, Manifest>()
@@ -107,11 +119,12 @@ function grouped(sources: Sources): Groups {
   const fileAt = loose.size > 0 ? filesByBase(sources) : baseOf
   for (const [base, keys] of loose) {
     const file = fileAt(base)
-    const known = new Set(state.get(file)?.pieces?.map(({ key }) => key))
+    const common = state.get(file)
+    const known = new Set(common?.pieces?.map(({ key }) => key))
     const isPiece = (key: string) => raw.has(key) && (marked.has(key) || known.has(key))
     const all = keysUnder(base, 1 + Math.max(...keys.map(numberOf)))
     if (!raw.has(file)) orphans.set(file, keys)
-    else if (!members.has(file) && all.every(isPiece)) {
+    else if (!members.has(file) && wasInPieces(common) && all.every(isPiece)) {
       // Somebody wrote the first without its manifest.
       members.set(file, { keys: [file, ...all] })
       for (const key of all) owners.set(key, file)
