@@ -170,6 +170,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     'directories',
     'config',
     'environment',
+    'mcp',
     'merge-lines',
     'name-server',
     'pipeline',

@@ -1,10 +1,8 @@
 /** Handles one message with the SDK. Loaded on first use. */
 import {
-  classifyInboundRequest,
   createMcpHandler,
   InMemoryServerEventBus,
   type ServerEventBus,
-  WebStandardStreamableHTTPServerTransport,
 } from '@modelcontextprotocol/server'
 import { z } from 'zod'
 import type { Problem } from '../errors.ts'
@@ -20,6 +18,7 @@ import { callTool, type Turn } from './calling.ts'
 import { LISTEN, type Message, toolNamed } from './message.ts'
 import { serverFor } from './protocol-server.ts'
 import { uriOf } from './resources.ts'
+import { isLegacy, respond } from './respond.ts'
 import { toolOf } from './tools/index.ts'
 import type { Tool } from './tools/tool.ts'
 
@@ -203,28 +202,6 @@ function requestOf({ requestHeaders }: Call): Request {
   return new Request('http://mcp/', { method: 'POST', headers })
 }
 
-function isLegacy({ requestHeaders }: Call, { message }: Turn): boolean {
-  const version = requestHeaders['mcp-protocol-version']
-  const { kind } = classifyInboundRequest({
-    httpMethod: 'POST',
-    body: message.body,
-    ...(version !== undefined && { protocolVersionHeader: version }),
-  })
-  return kind === 'legacy'
-}
-
-/** The 2025 protocol without sessions: each message is independent. */
-async function serveLegacy(request: Request, turn: Turn): Promise<Response> {
-  const transport = new WebStandardStreamableHTTPServerTransport({ enableJsonResponse: true })
-  const server = serverFor(turn, 'legacy')
-  await server.connect(transport)
-  try {
-    return await transport.handleRequest(request, { parsedBody: turn.message.body })
-  } finally {
-    await server.close()
-  }
-}
-
 async function whole(call: Call, response: Response): Promise<Answer> {
   const text = await response.text()
   if (text === '') {
@@ -236,12 +213,9 @@ async function whole(call: Call, response: Response): Promise<Answer> {
 
 async function throughLibrary(call: Call, turn: Turn): Promise<Answer> {
   const request = requestOf(call)
-  if (isLegacy(call, turn)) return whole(call, await serveLegacy(request, turn))
   const { body } = turn.message
-  if (body.method === LISTEN) return listen(call, turn, request)
-  // The handler only streams if there are notifications before the result, which ours never sends.
-  const handler = createMcpHandler(({ era }) => serverFor(turn, era), { legacy: 'reject' })
-  return whole(call, await handler.fetch(request, { parsedBody: body }))
+  if (body.method === LISTEN && !isLegacy(request, body)) return listen(call, turn, request)
+  return whole(call, await respond(request, body, (era) => serverFor(turn, era)))
 }
 
 async function direct(call: Call, turn: Turn, tool: Tool, additions: string): Promise<Answer> {

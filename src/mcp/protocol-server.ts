@@ -13,6 +13,7 @@ import { simplify } from '../pipeline/openapi.ts'
 import { VERSION } from '../version.ts'
 import { callTool, type Turn } from './calling.ts'
 import { listResources, readResource, template } from './resources.ts'
+import type { Era } from './respond.ts'
 import { toolOf, tools } from './tools/index.ts'
 import type { Tool } from './tools/tool.ts'
 
@@ -55,9 +56,6 @@ const describe = (tool: Tool): Description => ({
 /** The list of tools, which is always the same and prepared once. */
 const descriptions: readonly Description[] = tools.map(describe)
 
-/** The protocol version: with the handshake of 2025, or without. */
-type Era = 'legacy' | 'modern'
-
 const INFO = { name: 'agent-home', title: 'Agent Home', version: VERSION }
 
 const INSTRUCTIONS =
@@ -77,16 +75,22 @@ async function orFail<T>({ fail }: Turn, work: Promise<T>): Promise<T> {
   })
 }
 
-export function serverFor(turn: Turn, era: Era): Server {
-  const { home, identity } = turn
+/** What it offers, which needs no home. */
+export function offer(era: Era): Server {
   const server = new Server(INFO, { capabilities: capabilities[era], instructions: INSTRUCTIONS })
   server.setRequestHandler('tools/list', () => ({ tools: [...descriptions] }))
+  server.setRequestHandler('resources/templates/list', () => ({ resourceTemplates: [template] }))
+  return server
+}
+
+export function serverFor(turn: Turn, era: Era): Server {
+  const { home, identity } = turn
+  const server = offer(era)
   server.setRequestHandler('tools/call', async ({ params: { name } }) => {
     const tool = toolOf(name)
     if (tool) return parseExactly(await callTool(tool, turn)) as CallToolResult
     throw new ProtocolError(ProtocolErrorCode.InvalidParams, `There is no tool ${name}`)
   })
-  server.setRequestHandler('resources/templates/list', () => ({ resourceTemplates: [template] }))
   server.setRequestHandler('resources/list', ({ params }) =>
     orFail(turn, listResources(home, identity, params?.cursor)),
   )

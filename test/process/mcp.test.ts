@@ -2,13 +2,17 @@
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { createInterface } from 'node:readline'
 import { DatabaseSync } from 'node:sqlite'
 import { PassThrough, Readable } from 'node:stream'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
+import { z } from 'zod'
+import { Failure } from '../../src/cli/failure.ts'
 import { relay } from '../../src/cli/remote/mcp/mcp.ts'
+import { listen } from '../../src/http/server.ts'
 import { tools } from '../../src/mcp/tools/index.ts'
 import { tokenFrom } from '../../src/pipeline/tokens.ts'
-import { speak } from '../cli/spoken.ts'
+import { speak, terminalOf } from '../cli/spoken.ts'
 import { type OpenedHome, openHome } from '../client/opened.ts'
 import { connecting, eras } from '../mcp/clients.ts'
 import { cleanUp, freshDirectory } from './program.ts'
@@ -51,7 +55,7 @@ test('a run is called what --run or AGENT_HOME_RUN says, else by the client’s 
   const output = new PassThrough().resume()
   const input = Readable.from(write('named.by-option').map((each) => `${JSON.stringify(each)}\n`))
   const connection = { url: opened.url, token, profile: undefined, run: 'seven', notice: () => {} }
-  await relay(connection, { input, output, say: () => {} })
+  await relay(() => connection, { input, output, say: () => {} })
   expect(await runOf('named.by-option')).toBe('seven')
 })
 
@@ -116,9 +120,14 @@ test('a request that is cancelled is left, while others are still to come', asyn
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
-  const connection = { url, token, profile: undefined, notice: () => {} }
+  const connection = () => ({ url, token, profile: undefined, notice: () => {} })
   const input = new PassThrough()
-  const ended = relay(connection, { input, output: new PassThrough().resume(), say: () => {} })
+  const said: string[] = []
+  const ended = relay(connection, {
+    input,
+    output: new PassThrough().resume(),
+    say: (each) => void said.push(each),
+  })
   const say = (message: object) => input.write(`${JSON.stringify(message)}\n`)
   say(initialize)
   await asked.promise
@@ -126,6 +135,7 @@ test('a request that is cancelled is left, while others are still to come', asyn
   await left.promise
   input.end()
   await ended
+  expect(said).toEqual([])
   server.close()
 })
 
@@ -170,9 +180,11 @@ describe('the history', () => {
   })
 })
 
-describe('who set it up wrongly is told', () => {
+describe('a home that is away', () => {
   /** Listens, and is no agent home. */
-  const other = createServer((_, response) => response.writeHead(404).end('<h1>nothing</h1>'))
+  const other = createServer(({ url }, response) =>
+    response.writeHead(url === '/mcp' ? 404 : 200).end('<h1>nothing</h1>'),
+  )
   let address: string
   beforeAll(async () => {
     other.listen(0, '127.0.0.1')
@@ -181,41 +193,145 @@ describe('who set it up wrongly is told', () => {
   })
   afterAll(() => void other.close())
 
+  const textOf = (result: object) => (result as { content: [{ text: string }] }).content[0].text
+
   test.each([
     [
       'a token that was never given',
       () => [opened.url, never],
-      /^invalid_token: .*\. Check AGENT_HOME_TOKEN\.$/,
+      /^invalid_token: .*\. Check AGENT_HOME_TOKEN, or save a token that is valid: agent-home login URL\./,
     ],
     [
       'an address of nobody',
       () => ['http://127.0.0.1:2', token],
-      /^The agent home at \S+ does not answer \(.+\)\. Check AGENT_HOME_URL, and whether the service is running\.$/,
+      /^The agent home at \S+ does not answer \(.+\)\. Nothing was changed\. Check AGENT_HOME_URL, and whether the service is running\.$/,
     ],
     [
       'an address of another',
       () => [address, token],
       /answered 404: it is not an agent home\. Check AGENT_HOME_URL/,
     ],
-  ] satisfies [string, () => [string, string], RegExp][])('%s', async (_, place, sentence) => {
-    const { said, answers } = await relayed(...place(), [initialize])
-    expect(answers).toEqual([
-      { jsonrpc: '2.0', id: 1, error: { code: -32_000, message: expect.stringMatching(sentence) } },
+    [
+      'an address of a page',
+      () => [`${address}/page`, token],
+      /answered 200: it is not an agent home\. Check AGENT_HOME_URL/,
+    ],
+  ] satisfies [string, () => [string, string], RegExp][])(
+    '%s: says what it is and has, and with each call what is wrong',
+    async (_, place, sentence) => {
+      const { said, answers } = await relayed(...place(), [
+        initialize,
+        { jsonrpc: '2.0', method: 'notifications/initialized' },
+        { jsonrpc: '2.0', id: 2, method: 'tools/list' },
+        { jsonrpc: '2.0', id: 3, method: 'resources/list' },
+        calling(4, 'read_memory', { key: 'plan' }),
+        calling(5, 'write_memory', { key: 'plan', text: 'x', expectedVersion: 0 }),
+        { jsonrpc: '2.0', id: 6, method: 'resources/read', params: { uri: 'memory:///plan' } },
+        { jsonrpc: '2.0', id: 7, method: 'ping' },
+      ])
+      const answer = (id: number) => answers.find((each) => each.id === id)
+      expect(answer(1).result).toMatchObject({
+        protocolVersion: '2025-11-25',
+        serverInfo: { name: 'agent-home' },
+      })
+      expect(answer(2).result.tools).toHaveLength(tools.length)
+      expect(answer(3).result).toEqual({ resources: [] })
+      for (const id of [4, 5]) {
+        expect(answer(id).result).toMatchObject({ isError: true })
+        expect(textOf(answer(id).result)).toMatch(sentence)
+      }
+      expect(answer(6).error.message).toMatch(sentence)
+      expect(answer(7).result).toEqual({})
+      expect(answers).toHaveLength(7)
+      expect(said).toEqual([expect.stringMatching(sentence)])
+    },
+  )
+
+  test.each(eras)(
+    'a client of $version finds it when it comes, goes and is back',
+    async ({ era }) => {
+      const free = await listen(opened.service.app, '127.0.0.1', 0)
+      const { port } = free
+      await free.drain()
+      const url = `http://127.0.0.1:${port}`
+      const client = connecting(era)
+      const transport = starting({ AGENT_HOME_URL: url, AGENT_HOME_TOKEN: token })
+      await client.connect(transport)
+      expect((await client.listTools()).tools).toHaveLength(tools.length)
+      const read = async () => client.callTool({ name: 'read_memory', arguments: { key: 'here' } })
+      const away = /^The agent home at \S+ does not answer/
+      expect(textOf(await read())).toMatch(away)
+      for (let n = 0; n < 2; n++) {
+        const home = await listen(opened.service.app, '127.0.0.1', port)
+        expect(textOf(await read())).toMatch(/^memory_not_found: /)
+        const unknown = client.request({ method: 'no/such' }, z.looseObject({}))
+        await expect(unknown).rejects.toMatchObject({ code: -32_601 })
+        await home.drain()
+        expect(textOf(await read())).toMatch(away)
+      }
+      await client.close()
+    },
+  )
+
+  test('a write whose answer was lost may have been made', async () => {
+    const lost = createServer((request) => request.socket.destroy())
+    lost.listen(0, '127.0.0.1')
+    await once(lost, 'listening')
+    const url = `http://127.0.0.1:${(lost.address() as AddressInfo).port}`
+    const { answers } = await relayed(url, token, [
+      initialize,
+      calling(2, 'write_memory', { key: 'k', text: 'x', expectedVersion: 0 }),
     ])
-    expect(said).toEqual([answers[0].error.message])
+    const said = textOf(answers.find(({ id }) => id === 2).result)
+    expect(said).toContain('A write may have been made: read before you repeat it.')
+    expect(said).not.toContain('Nothing was changed')
+    lost.close()
   })
 
+  test('a token that is saved while it runs is used from the next call on', async () => {
+    const input = new PassThrough()
+    const output = new PassThrough()
+    const said: string[] = []
+    let saved: string | undefined
+    const connection = () => {
+      if (saved === undefined) throw new Failure(2, 'No token: save one.')
+      return { url: opened.url, token: saved, profile: undefined, notice: () => {} }
+    }
+    const ended = relay(connection, { input, output, say: (each) => void said.push(each) })
+    const lines = createInterface({ input: output })[Symbol.asyncIterator]()
+    const ask = async (message: object) => {
+      input.write(`${JSON.stringify(message)}\n`)
+      return JSON.parse(String((await lines.next()).value))
+    }
+    await ask(initialize)
+    expect(textOf((await ask(calling(2, 'list_memories'))).result)).toBe('No token: save one.')
+    saved = token
+    expect((await ask(calling(3, 'list_memories'))).result.isError).toBeUndefined()
+    input.end()
+    await ended
+    expect(said).toEqual(['No token: save one.'])
+  })
+})
+
+describe('who set it up wrongly is told', () => {
   test.each([
-    [2, { AGENT_HOME_TOKEN: undefined }, 'No token: set AGENT_HOME_TOKEN'],
-    [2, { AGENT_HOME_TOKEN: 'aha_short' }, 'That is not a token of an agent home'],
-    [1, { AGENT_HOME_URL: 'home' }, 'AGENT_HOME_URL: must be the http or https address'],
-  ])('ends with %i: %o', async (exit, env, sentence) => {
+    [{ AGENT_HOME_TOKEN: undefined }, /^No token: set AGENT_HOME_TOKEN/],
+    [{ AGENT_HOME_TOKEN: 'aha_short' }, /^That is not a token of an agent home/],
+    [{ AGENT_HOME_URL: 'home' }, /AGENT_HOME_URL: must be the http or https address/],
+  ])('a program at each call, a person at once: %o', async (env, sentence) => {
+    const { AGENT_HOME_TOKEN, ...rest } = { ...remote(), ...env }
+    const set = { ...rest, ...(AGENT_HOME_TOKEN !== undefined && { AGENT_HOME_TOKEN }) }
+    const { code, stderr, answers } = await scripted(set, [initialize, calling(2, 'get_context')])
+    expect(code).toBe(0)
+    const [{ text }] = answers.find(({ id }) => id === 2).result.content
+    expect(text).toMatch(sentence)
+    expect(text).not.toContain('aha_short')
+    expect(stderr).toBe(`${text}\n`)
     for (const [name, value] of Object.entries({ ...remote(), ...env })) vi.stubEnv(name, value)
-    const { code, stdout, stderr } = await speak(['mcp'])
-    expect({ code, stdout }).toEqual({ code: exit, stdout: '' })
-    expect(stderr).toContain(sentence)
-    expect(stderr).not.toContain('aha_short')
-    expect(stderr).not.toContain('    at ')
+    const typed = await speak(['mcp'], undefined, terminalOf({ isTyped: true }))
+    expect([typed.code, typed.stdout]).toEqual([expect.any(Number), ''])
+    expect(typed.code).toBeGreaterThan(0)
+    expect(typed.stderr).toMatch(sentence)
   })
 
   test('what is no message', async () => {

@@ -55,10 +55,11 @@ export async function scripted(env: Environment, messages: readonly object[]) {
 export async function relayed(url: string, token: string, messages: readonly object[]) {
   const output = new PassThrough().setEncoding('utf8')
   const said: string[] = []
-  await relay(
-    { url, token, profile: undefined, notice: () => {} },
-    { input: Readable.from([linesOf(messages)]), output, say: (each) => void said.push(each) },
-  )
+  await relay(() => ({ url, token, profile: undefined, notice: () => {} }), {
+    input: Readable.from([linesOf(messages)]),
+    output,
+    say: (each) => void said.push(each),
+  })
   output.end()
   return { said, answers: answersIn((await output.toArray()).join('')) }
 }

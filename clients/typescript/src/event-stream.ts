@@ -5,6 +5,26 @@ import { HomeError } from './errors.ts'
 import type { CallOptions, Transport } from './transport.ts'
 import type { HomeEvent, MissedEvents } from './wire.ts'
 
+export interface EventsOptions extends CallOptions {
+  /** Oldest first unless told. */
+  readonly order?: 'oldest' | 'newest'
+  /** The id of the last event that you saw: those that come after it in this order. */
+  readonly after?: number
+  /** Only events from then on, RFC 3339. */
+  readonly since?: string
+  /** Only events of this memory. */
+  readonly key?: string
+  /** Only events of memories whose keys begin so. */
+  readonly prefix?: string
+  readonly type?: HomeEvent['type']
+  /** Only those by the agent’s own token, by the operator, or by the named key with this id. */
+  readonly by?: 'agent' | 'operator' | (string & {})
+  /** Only those of the run that was called so. */
+  readonly run?: string
+  /** At most so many; all unless told. */
+  readonly limit?: number
+}
+
 export interface WatchOptions extends CallOptions {
   /** Begins with the event after this one: the id of the last that you saw. Now, unless told. */
   readonly after?: number

@@ -3,7 +3,7 @@ import { streamIn } from './answer.ts'
 import { Batches } from './batches.ts'
 import { follow } from './chain.ts'
 import { HistoryChanged, HomeError, TurnedBack } from './errors.ts'
-import { type WatchOptions, watchEvents } from './event-stream.ts'
+import { type EventsOptions, type WatchOptions, watchEvents } from './event-stream.ts'
 import type { AgentHomeOptions } from './memories.ts'
 import { pages } from './pages.ts'
 import type { Ask, CallOptions } from './transport.ts'
@@ -31,26 +31,6 @@ export interface ListOptions extends CallOptions {
   readonly order?: 'key' | 'changed'
   /** `whole` gives the texts too. */
   readonly view?: 'summary' | 'whole'
-  /** At most so many; all unless told. */
-  readonly limit?: number
-}
-
-export interface EventsOptions extends CallOptions {
-  /** Oldest first unless told. */
-  readonly order?: 'oldest' | 'newest'
-  /** The id of the last event that you saw: those that come after it in this order. */
-  readonly after?: number
-  /** Only events from then on, RFC 3339. */
-  readonly since?: string
-  /** Only events of this memory. */
-  readonly key?: string
-  /** Only events of memories whose keys begin so. */
-  readonly prefix?: string
-  readonly type?: HomeEvent['type']
-  /** Only those by the agent’s own token, by the operator, or by the named key with this id. */
-  readonly by?: 'agent' | 'operator' | (string & {})
-  /** Only those of the run that was called so. */
-  readonly run?: string
   /** At most so many; all unless told. */
   readonly limit?: number
 }

@@ -13,13 +13,12 @@ export {
   TurnedBack,
   VersionConflict,
 } from './errors.ts'
-export type { WatchOptions } from './event-stream.ts'
+export type { EventsOptions, WatchOptions } from './event-stream.ts'
 export type {
   Checked,
   CheckOptions,
   ContextOptions,
   DeletedOptions,
-  EventsOptions,
   Hits,
   ListOptions,
   Meaning,
@@ -34,7 +33,7 @@ export type {
   Heads,
   WriteOptions,
 } from './memories.ts'
-export type { ImportOptions, RollbackOptions } from './operator.ts'
+export type { Erased, ImportOptions, RollbackOptions } from './operator.ts'
 export type { CallOptions, Retry, TransportOptions } from './transport.ts'
 export type { Changing, Content } from './update.ts'
 export type * from './wire.ts'

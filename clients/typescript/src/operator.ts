@@ -2,14 +2,12 @@
 import { about } from './about.ts'
 import { Keys } from './keys.ts'
 import type { CallOptions } from './transport.ts'
-import type {
-  Erased,
-  Imported,
-  ProfileChange,
-  ProfileResult,
-  Protection,
-  RolledBack,
-} from './wire.ts'
+import type { Imported, ProfileChange, ProfileResult, Protection, RolledBack } from './wire.ts'
+
+export interface Erased {
+  readonly key: string
+  readonly versions: readonly number[]
+}
 
 export interface ImportOptions extends CallOptions {
   /** What to do if a key already has a memory: import nothing, keep the memory, or write its next version. */

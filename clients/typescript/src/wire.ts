@@ -444,8 +444,3 @@ export interface RolledBack {
   /** Left as they are: their version of then was erased or pruned. */
   readonly skipped: readonly { readonly key: string; readonly reason: 'version_gone' }[]
 }
-
-export interface Erased {
-  readonly key: string
-  readonly versions: readonly number[]
-}

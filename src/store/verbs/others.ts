@@ -45,7 +45,7 @@ export const othersReads = ({ timeUpTo, within }: EventStatements) => ({
     const found: HomeEvent[] = []
     for (let until = last; until > low; until -= LOOK) {
       const after = Math.max(low, until - LOOK)
-      const range = [null, ...rangeOf({ prefix }), null, null, LOOK]
+      const range = [null, ...rangeOf({ prefix }), null, null, null, LOOK]
       const rows = yield* ask(within.newest, agentId, after, until, ...range)
       for (const event of rows.map(eventOf)) {
         if (event.createdAt < (since ?? 0) || isOwn(identity, event)) return answer(found, true)

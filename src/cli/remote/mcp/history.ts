@@ -33,10 +33,12 @@ function failed(error: DifferentHistory): HistoryNotice {
   return { text, value: { outcome: code, remembered, found } }
 }
 
-/** Undefined if it cannot be told now: a paused agent, a key with a prefix, a home that is away. */
-export async function checkHistory(connection: Connection): Promise<HistoryNotice | undefined> {
+/** Undefined if it cannot be told now: a paused agent, a key with a prefix, a home that is away or not known. */
+export async function checkHistory(
+  connection: () => Connection,
+): Promise<HistoryNotice | undefined> {
   try {
-    return passed(await checkOnce(connection))
+    return passed(await checkOnce(connection()))
   } catch (error) {
     return isDifferentHistory(error) ? failed(error) : undefined
   }

@@ -1,7 +1,8 @@
 /**
  * `agent-home mcp`: connects clients that start programs to a home's `/mcp`. Messages are forwarded
  * unchanged, so both ways offer the same tools; only a context says, too, whether the history is the
- * one that this computer remembers. Standard output carries only the protocol.
+ * one that this computer remembers, and a home that is away is answered for. Standard output carries
+ * only the protocol.
  */
 import { PassThrough, type Readable, type Writable } from 'node:stream'
 import type {
@@ -14,67 +15,18 @@ import type {
 import { z } from 'zod'
 import { loadClientConfig } from '../../../environment.ts'
 import { isWellFormedToken } from '../../../pipeline/tokens.ts'
-import type { Run } from '../../command.ts'
+import type { Given, Run } from '../../command.ts'
 import { usage } from '../../failure.ts'
 import { type Connection, connectionOf, homeAt } from '../at-home.ts'
 import { checkHistory, type HistoryNotice } from './history.ts'
+import { homeFetch } from './home.ts'
 import { createRunning } from './running.ts'
-
-const refused = z.object({
-  data: z.object({ status: z.number(), text: z.string().nullish() }),
-})
-
-/** Statuses other than 200 that the protocol uses itself. */
-const rpcError = z.object({
-  error: z.object({ code: z.int(), message: z.string(), data: z.unknown().optional() }),
-})
-
-const problem = z.object({ code: z.string(), detail: z.string() })
-
-const TOKEN = 'Check AGENT_HOME_TOKEN.'
-const ADDRESS = 'Check AGENT_HOME_URL, and whether the service is running.'
-
-/** Undefined for other errors. */
-function readAs<Schema extends z.ZodType>(schema: Schema, text: string | null | undefined) {
-  try {
-    return schema.safeParse(JSON.parse(text ?? '')).data
-  } catch {
-    return undefined
-  }
-}
-
-/** A protocol error, passed on unchanged. */
-const rpcErrorIn = (error: unknown) =>
-  readAs(rpcError, refused.safeParse(Object(error)).data?.data.text)?.error
-
-function refusal(status: number, text: string | null | undefined, address: string): string {
-  const told = readAs(problem, text)
-  if (!told) return `${address}/mcp answered ${status}: it is not an agent home. ${ADDRESS}`
-  const advice = status === 401 ? ` ${TOKEN}` : ''
-  return `${told.code}: ${told.detail}${advice}`
-}
-
-/** The innermost cause is the system's error. */
-function rootOf(error: unknown): string {
-  let found = error
-  while (found instanceof Error && found.cause !== undefined) found = found.cause
-  return found instanceof Error ? found.message || found.name : String(found)
-}
-
-function sentenceOf(error: unknown, address: string): string {
-  const answer = refused.safeParse(Object(error)).data?.data
-  return answer
-    ? refusal(answer.status, answer.text, address)
-    : `The agent home at ${address} does not answer (${rootOf(error)}). ${ADDRESS}`
-}
 
 interface Ends {
   /** The client's transport. */
   readonly here: Transport
   /** The home's transport. */
   readonly there: StreamableHTTPClientTransport
-  /** The home's address, for messages. */
-  readonly address: string
   /** Prints a message for people. */
   readonly say: (sentence: string) => void
   /** Takes the client's name, of the handshake of 2025. */
@@ -123,7 +75,7 @@ function withHistory(message: JSONRPCMessage, { text, value }: HistoryNotice): J
 }
 
 /** Forwards messages between two MCP transports. */
-async function bridge({ here, there, address, say, named, history }: Ends): Promise<Bridge> {
+async function bridge({ here, there, say, named, history }: Ends): Promise<Bridge> {
   const running = createRunning()
   const contexts = new Set<RequestId>()
   const { promise: ended, resolve: end } = Promise.withResolvers<void>()
@@ -138,11 +90,10 @@ async function bridge({ here, there, address, say, named, history }: Ends): Prom
   }
 
   function fail(id: RequestId | undefined, error: unknown): void {
-    const message = sentenceOf(error, address)
-    const told = rpcErrorIn(error)
-    if (!told) say(message)
+    const message = error instanceof Error ? error.message : String(error)
+    say(message)
     if (id === undefined || !running.has(id)) return
-    const failure = { jsonrpc: '2.0' as const, id, error: told ?? { code: FAILED, message } }
+    const failure = { jsonrpc: '2.0' as const, id, error: { code: FAILED, message } }
     answer(failure).catch(() => end())
   }
 
@@ -153,9 +104,9 @@ async function bridge({ here, there, address, say, named, history }: Ends): Prom
     const { data } = handshake.safeParse(request)
     if (data) named(data.params.clientInfo.name)
     const onRequestStreamEnd = () => fail(id, new Error('the stream ended'))
-    there
-      .send(request, { requestSignal, onRequestStreamEnd })
-      .catch((error: unknown) => fail(id, error))
+    there.send(request, { requestSignal, onRequestStreamEnd }).catch((error: unknown) => {
+      if (!requestSignal.aborted) fail(id, error)
+    })
   }
 
   here.onmessage = (message) => {
@@ -176,9 +127,6 @@ async function bridge({ here, there, address, say, named, history }: Ends): Prom
 const NO_TOKEN =
   'That is not a token of an agent home. Copy all of it, as the birth or the operator gave it: aha_ and 49 characters.'
 
-/** Of a run. */
-const NAME = /^[^\p{C}\p{Zl}\p{Zp}]{1,80}$/u
-
 /** Where a client of MCP speaks and hears: standard input and output. */
 export interface Streams {
   readonly input: Readable
@@ -187,47 +135,58 @@ export interface Streams {
   readonly say: Ends['say']
 }
 
-/** Ends when the input has ended and all requests are answered. */
+/** No name can be this one: requests go to where the connection says. */
+const SOME_HOME = new URL('http://home.invalid/mcp')
+
+/**
+ * Ends when the input has ended and all requests are answered. `connection`: asked for each request,
+ * so that a token that is saved later is used.
+ */
 export async function relay(
-  connection: Connection,
+  connection: () => Connection,
   { input, output, say }: Streams,
 ): Promise<void> {
-  const { url, token, run = loadClientConfig().AGENT_HOME_RUN } = connection
-  const headers: Record<string, string> = { authorization: `Bearer ${token}` }
-  function named(name: string): void {
-    // The bytes of a header are given as Latin-1. A name that the home would refuse is not sent.
-    const told = name.trim()
-    if (NAME.test(told)) headers['agent-run'] ??= Buffer.from(told).toString('latin1')
+  let client: string | undefined
+  const asRun = () => {
+    const found = connection()
+    return { ...found, run: found.run ?? loadClientConfig().AGENT_HOME_RUN ?? client }
   }
-  if (run !== undefined) named(run)
   const [{ StdioServerTransport }, { StreamableHTTPClientTransport }] = await Promise.all([
     import('@modelcontextprotocol/server/stdio'),
     import('@modelcontextprotocol/client'),
   ])
-  const there = new StreamableHTTPClientTransport(new URL(`${url}/mcp`), {
-    requestInit: { headers },
-  })
+  const there = new StreamableHTTPClientTransport(SOME_HOME, { fetch: homeFetch(asRun, say) })
+  const history = () => checkHistory(connection)
   // Ended by us, because the transport would drop pending responses.
   const lines = input.pipe(new PassThrough(), { end: false })
   const { ended, finish } = await bridge({
     here: new StdioServerTransport(lines, output),
     there,
-    address: url,
     say,
-    named,
-    history: () => checkHistory(connection),
+    named: (name) => {
+      client = name
+    },
+    history,
   })
   input.once('end', () => void finish().then(() => lines.end()))
   await ended
   // What this session did is remembered too.
-  await checkHistory(connection)
+  await history()
 }
 
-export const mcpCommand: Run = async (given) => {
+/** Throws Failure. */
+function validConnection(given: Given): Connection {
   const connection = connectionOf(given)
   if (!isWellFormedToken(connection.token)) throw usage(NO_TOKEN)
   // Refuses a name of the run that no header can have.
   homeAt(connection)
+  return connection
+}
+
+export const mcpCommand: Run = async (given, { isTyped }) => {
+  const connection = () => validConnection(given)
+  // A person learns it at once; a program at each call.
+  if (isTyped) connection()
   const say = (sentence: string) => void process.stderr.write(`${sentence}\n`)
   await relay(connection, { input: process.stdin, output: process.stdout, say })
   return undefined
