@@ -123,7 +123,7 @@ export const keyAuthor = z
   .regex(BY, 'must be agent, operator, or the id of a named key')
 
 export const instant = z
-  .string()
+  .string('must be a string')
   .refine((sent) => Number.isFinite(Date.parse(sent)), 'must be a time: 2026-11-21T22:00:00Z')
   .transform((sent) => Date.parse(sent))
 

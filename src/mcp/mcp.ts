@@ -17,7 +17,7 @@ import { type Endpoint, endpoint } from '../pipeline/endpoint.ts'
 import { clientOf } from '../pipeline/failures.ts'
 import type { Guard } from '../pipeline/guard.ts'
 import { bearerOfMcp, type Identified } from '../pipeline/guards/bearer.ts'
-import { spenderOf, type WithBudgets } from '../pipeline/guards/budget.ts'
+import { spenderOf, spendMore, type WithBudgets } from '../pipeline/guards/budget.ts'
 import type { OriginPolicy } from '../pipeline/origins.ts'
 import { challengeOf, WRITE_ERRORS } from '../pipeline/problem.ts'
 import { validateBody } from '../pipeline/validate.ts'
@@ -133,6 +133,9 @@ const charged: Guard<WithBudgets, Identified, Charged> = {
   },
 }
 
+/** A client that sends `true` gets each result as a value too. */
+const STRUCTURED = 'agent-home-structured'
+
 const answerSchema = z
   .looseObject({ jsonrpc: z.literal('2.0') })
   .meta({ id: 'McpAnswer', description: 'A JSON-RPC 2.0 response of the protocol.' })
@@ -146,11 +149,17 @@ const serveMcp = endpoint({
   operationId: 'serveMcp',
   method: 'POST',
   path: '/mcp',
+  alsoAt: '/mcp/',
   docs: {
     tag,
     summary: 'The Model Context Protocol (Streamable HTTP)',
     description:
       'One JSON-RPC message of MCP, of the 2026-07-28 revision or of those of 2025, without a session. The tools and resources are described by the protocol itself: tools/list.',
+    headers: z.object({
+      'Agent-Home-Structured': z.literal('true').optional().meta({
+        description: 'Adds structuredContent, the values of a result, to its text.',
+      }),
+    }),
   },
   guards: [...entrance('reads'), inviting(bearerOfMcp), charged, namedRun],
   query: noQuery,
@@ -181,11 +190,18 @@ const serveMcp = endpoint({
   async handle({ call, identity, message, barred }, home: Home) {
     requireScope(call, identity, message, home)
     const { exchange } = await loaded()
-    const client = clientOf(call, home)
+    const budget = home.budgets.policy(toolIn(message)?.budget ?? 'reads')
     const { run = clientIn(message) } = identity
-    const author = { ...identity, via: 'mcp', ...(run !== undefined && { run }) } as const
-    const once = () => optionalKeyIn(call)
-    return exchange(call, { home, client, identity: author, once, message, barred })
+    return exchange(call, {
+      home,
+      client: clientOf(call, home),
+      identity: { ...identity, via: 'mcp', ...(run !== undefined && { run }) },
+      once: () => optionalKeyIn(call),
+      spendMore: (more) => spendMore({ call, identity, budget }, home, more),
+      message,
+      structured: call.requestHeaders[STRUCTURED]?.toLowerCase() === 'true',
+      barred,
+    })
   },
 })
 

@@ -1,7 +1,7 @@
 /** An MCP message, as far as it is inspected before the SDK. */
 import { z } from 'zod'
 import { runName } from '../home/agent-run.ts'
-import { membersOf, type Place, placesOf } from '../json/members.ts'
+import { type Place, placesOf } from '../json/members.ts'
 
 /** One message; whether it is a request or a notification is left to the SDK. */
 export const messageSchema = z
@@ -38,26 +38,6 @@ export const LISTEN = 'subscriptions/listen'
 export function toolNamed({ body: { method, params } }: Message): string | undefined {
   const name = params?.name
   return method === CALL_TOOL && typeof name === 'string' ? name : undefined
-}
-
-/** The arguments of a tool, parsed and as sent. */
-export function argumentsOf({ body, source, params }: Message) {
-  const place = params.get('arguments')
-  return withoutNulls({
-    value: body.params?.arguments ?? {},
-    source: place ? source.slice(place.from, place.to) : '{}',
-  })
-}
-
-/** Libraries fill with null what a model leaves out, and no argument means anything by it. */
-function withoutNulls(sent: { readonly value: unknown; readonly source: string }) {
-  const { value, source } = sent
-  if (typeof value !== 'object' || !value || !Object.values(value).includes(null)) return sent
-  const members = [...membersOf(source)].filter(([, text]) => text !== 'null')
-  return {
-    value: Object.fromEntries(Object.entries(value).filter(([, each]) => each !== null)),
-    source: `{${members.map(([name, text]) => `${JSON.stringify(name)}:${text}`).join()}}`,
-  }
 }
 
 const envelope = z.object({

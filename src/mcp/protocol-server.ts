@@ -7,44 +7,22 @@ import {
   Server,
   type ServerCapabilities,
 } from '@modelcontextprotocol/server'
-import { z } from 'zod'
 import { parseExactly } from '../json/exactly.ts'
-import { simplify } from '../pipeline/openapi.ts'
 import { VERSION } from '../version.ts'
+import { inputSchemaOf } from './arguments.ts'
 import { callTool, type Turn } from './calling.ts'
+import { promptNamed, prompts } from './prompts.ts'
 import { listResources, readResource, template } from './resources.ts'
 import type { Era } from './respond.ts'
+import { readSkill, SKILL_URI, serveSkills } from './skill.ts'
 import { toolOf, tools } from './tools/index.ts'
 import type { Tool } from './tools/tool.ts'
-
-/** Schema metadata without the ids that documents use for references. */
-class WithoutNames extends z.core.$ZodRegistry<z.GlobalMeta> {
-  override get<S extends z.core.$ZodType>(schema: S) {
-    const { id: _, ...rest } = z.globalRegistry.get(schema) ?? {}
-    return rest as ReturnType<typeof z.globalRegistry.get<S>>
-  }
-}
-
-const metadata = new WithoutNames()
-
-/**
- * Without references: clients want an object at the root, and not all resolve references. Without
- * what a model does not use: each client sends all of it to its model with every request.
- */
-function inputSchemaOf(schema: z.ZodType): Description['inputSchema'] {
-  const override: typeof simplify = (converted) => {
-    simplify(converted)
-    delete converted.jsonSchema.example
-  }
-  const { $schema: _, ...lean } = z.toJSONSchema(schema, { io: 'input', metadata, override })
-  return lean as Description['inputSchema']
-}
 
 const describe = (tool: Tool): Description => ({
   name: tool.name,
   title: tool.title,
   description: tool.description,
-  inputSchema: inputSchemaOf(tool.input),
+  inputSchema: { ...inputSchemaOf(tool.input) },
   annotations: {
     readOnlyHint: tool.budget === 'reads',
     destructiveHint: tool.destructive,
@@ -63,8 +41,18 @@ const INSTRUCTIONS =
 
 /** Clients of 2025 have no connection for later notifications. */
 const capabilities: Readonly<Record<Era, ServerCapabilities>> = {
-  legacy: { tools: {}, resources: {} },
-  modern: { tools: {}, resources: { subscribe: true, listChanged: true } },
+  legacy: { tools: {}, prompts: {}, resources: {} },
+  modern: { tools: {}, prompts: {}, resources: { subscribe: true, listChanged: true } },
+}
+
+/** What is the same for everybody until the service is upgraded. Memories change at any time. */
+const FIXED = { ttlMs: 300_000, cacheScope: 'public' } as const
+
+const cacheHints = {
+  'server/discover': FIXED,
+  'tools/list': FIXED,
+  'prompts/list': FIXED,
+  'resources/templates/list': FIXED,
 }
 
 /** An error that is not a tool's result fails the whole request. */
@@ -77,9 +65,15 @@ async function orFail<T>({ fail }: Turn, work: Promise<T>): Promise<T> {
 
 /** What it offers, which needs no home. */
 export function offer(era: Era): Server {
-  const server = new Server(INFO, { capabilities: capabilities[era], instructions: INSTRUCTIONS })
+  const options = { capabilities: capabilities[era], instructions: INSTRUCTIONS, cacheHints }
+  const server = new Server(INFO, options)
   server.setRequestHandler('tools/list', () => ({ tools: [...descriptions] }))
   server.setRequestHandler('resources/templates/list', () => ({ resourceTemplates: [template] }))
+  server.setRequestHandler('prompts/list', () => ({ prompts: [...prompts] }))
+  server.setRequestHandler('prompts/get', ({ params }) =>
+    promptNamed(params.name, params.arguments),
+  )
+  serveSkills(server, era === 'modern' ? FIXED : {})
   return server
 }
 
@@ -95,7 +89,7 @@ export function serverFor(turn: Turn, era: Era): Server {
     orFail(turn, listResources(home, identity, params?.cursor)),
   )
   server.setRequestHandler('resources/read', ({ params: { uri } }) =>
-    orFail(turn, readResource(home, identity, uri)),
+    uri === SKILL_URI ? readSkill() : orFail(turn, readResource(home, identity, uri)),
   )
   return server
 }

@@ -48,6 +48,8 @@ interface Described {
   readonly method: Method
   /** `:name` is a parameter of one segment. */
   readonly path: string
+  /** Another spelling of the path, which is not documented. */
+  readonly alsoAt?: string
   /** Present if the endpoint is in the OpenAPI document; pages for people are not. */
   readonly docs?: {
     readonly tag: string

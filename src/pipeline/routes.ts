@@ -149,9 +149,10 @@ export function createRoutes(elsewhere: (path: string) => Hooks) {
         )
         const get = byMethod.get('GET')
         if (get) byMethod.set('HEAD', get)
-        router.add(path, (incoming, params) =>
-          (byMethod.get(incoming.method) ?? other)(incoming, params),
-        )
+        const target: ServeRoute = (incoming, params) =>
+          (byMethod.get(incoming.method) ?? other)(incoming, params)
+        router.add(path, target)
+        for (const { alsoAt } of group) if (alsoAt !== undefined) router.add(alsoAt, target)
       }
     },
     serve(incoming: Incoming): Promise<Answer> {

@@ -85,7 +85,7 @@ describe.each(eras)('a call of $version', ({ era, version }) => {
     const { id, ...rest } = sent.body
     for (const turned of [sent, { ...sent, body: { ...rest, id } }]) {
       const first = await answerTo(turned)
-      expect(first.body).toMatchObject({ id, result: { structuredContent: {} } })
+      expect(first.body).toMatchObject({ id, result: { content: [{ type: 'text' }] } })
       expect(await answerTo(turned)).toEqual(first)
     }
   })

@@ -49,12 +49,20 @@ export const connecting = (era: Era) =>
     { versionNegotiation: { mode: era === 'modern' ? 'auto' : 'legacy' } },
   )
 
-/** Connected as whoever holds the token. */
-export async function connect(service: TestService, token: string, era: Era): Promise<Client> {
+/** Asks for values beside the texts of results. */
+export const STRUCTURED = { 'agent-home-structured': 'true' }
+
+/** Connected as whoever holds the token. `headers`: sent with each message. */
+export async function connect(
+  service: TestService,
+  token: string,
+  era: Era,
+  headers: Readonly<Record<string, string>> = {},
+): Promise<Client> {
   const client = connecting(era)
   const transport = new StreamableHTTPClientTransport(new URL('http://127.0.0.1:8787/mcp'), {
     fetch: fetchOf(service),
-    requestInit: { headers: { authorization: `Bearer ${token}` } },
+    requestInit: { headers: { ...headers, authorization: `Bearer ${token}` } },
   })
   await client.connect(transport)
   return client

@@ -6,7 +6,7 @@ import { embedded, openService, type TestService } from '../harness.ts'
 import { at, change, current, latest, type Memories, textOf } from '../register.ts'
 import { dice } from '../seed.ts'
 import { type Answer, contentOf, outcomeOf } from '../spelled.ts'
-import { connect, eras } from './clients.ts'
+import { connect, eras, STRUCTURED } from './clients.ts'
 
 const TURNS = 50
 const KEYS = ['plan', 'log', 'notes.a', 'notes.b']
@@ -23,12 +23,8 @@ async function use<Told = Record<string, unknown>>(
   name: string,
   args: object,
 ): Promise<Told> {
-  const { content, isError, structuredContent } = await client.callTool({
-    ...{ name, arguments: { ...args } },
-  })
-  const last = content.at(-1)
-  if (!isError) return structuredContent as Told
-  return JSON.parse(last?.type === 'text' ? last.text : '{}')
+  const { structuredContent } = await client.callTool({ name, arguments: { ...args } })
+  return structuredContent as Told
 }
 
 interface Run {
@@ -75,7 +71,10 @@ async function reads(client: Client, memories: Memories, key: string, version?: 
 test.each(eras)('a client of $version keeps its head for fifty turns', async ({ era }) => {
   const roll = dice()
   const { token } = await service.birth()
-  const clients = [await connect(service, token, era), await connect(service, token, era)] as const
+  const clients = [
+    await connect(service, token, era, STRUCTURED),
+    await connect(service, token, era, STRUCTURED),
+  ] as const
   let memories: Memories = {}
   const before = await left(clients[0])
   const spent = { reads: 0, writes: 0 }

@@ -13,14 +13,14 @@ const FIXTURE =
 
 const ASKING = 'Our tools never ask their client for anything: no sampling, elicitation or roots.'
 
-const PROMPTS = 'We have no prompts, and complete nothing.'
+const PROMPTS =
+  'It gets a prompt of the suite’s own fixture (test_simple_prompt and the like), or completes an argument; ours are held by test/mcp/prompts.test.ts.'
 
 const RESOURCES =
   'It reads a resource of the suite’s own fixture (test://static-text and the like); ours are held by test/mcp/resources.test.ts.'
 
 const prompts = [
   'completion-complete',
-  'prompts-list',
   'prompts-get-simple',
   'prompts-get-with-args',
   'prompts-get-embedded-resource',
@@ -65,7 +65,7 @@ export const notOffered: Readonly<Record<string, readonly NotOffered[]>> = {
     },
   ],
   '2026-07-28': [
-    { reason: PROMPTS, of: [...prompts, 'caching:sep-2549-prompts-list-caching-hints'] },
+    { reason: PROMPTS, of: prompts },
     { reason: FIXTURE, of: fixtureTools },
     { reason: RESOURCES, of: fixtureResources },
     {

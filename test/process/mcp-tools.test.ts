@@ -94,5 +94,7 @@ test('docs/mcp.md: what it has to try, by stdio and over HTTP, goes as it is cop
   const command = ['sh', '-c', `${prepare}${block}`]
   const { code, output, stdout } = await launch({ directory: below, env, command }).ended
   expect(code, output).toBe(0)
-  expect(stdout).toMatch(/inspected is saved as version 1[\s\S]+"text": "Step 1"/)
+  expect(stdout).toMatch(
+    /inspected is saved as version 1[\s\S]+"text": "inspected, version 1, \S+\\n\\nStep 1"/,
+  )
 })

@@ -26,7 +26,7 @@ const PAGE_BYTES = 262_144
 const FRAME_BYTES = 200
 
 export const keyPrefix = z
-  .string()
+  .string('must be a string')
   .regex(new RegExp(fields.keyPrefix.pattern), 'must be the start of a key')
 
 const nextPage = z
@@ -72,7 +72,7 @@ const query = z
   })
   .meta(knownElsewhere)
 
-const deletedMemory = z
+export const deletedMemory = z
   .object({
     key: memoryKey,
     version: z.int().min(1).meta({ description: 'The version of the deletion.' }),
@@ -113,7 +113,7 @@ export async function pageOf({ store }: Home, identity: Identity, query: Page) {
 }
 
 /** A page of deleted memories as JSON. */
-async function deletedPageOf({ store }: Home, identity: Identity, query: DeletedQuery) {
+export async function deletedPageOf({ store }: Home, identity: Identity, query: DeletedQuery) {
   const found = await store.listDeleted(identity, query)
   if (found.outcome !== 'deleted') throw refusal(found)
   const memories = found.memories.map(({ by = null, deletedAt, ...rest }) => ({

@@ -1,6 +1,7 @@
 /** GET and POST /api/agents/me/memory: one named text, under compare-and-swap. */
 
 import { z } from 'zod'
+import { fields } from '../../fields.ts'
 import { type Answer, answer, type Call } from '../../http/call.ts'
 import { etagOf, notModified } from '../../http/etag.ts'
 import { endpoint } from '../../pipeline/endpoint.ts'
@@ -174,9 +175,14 @@ export const write: MemoryVerb<typeof memoryWrite> = {
     name: 'write_memory',
     title: 'Write a memory',
     description:
-      'Creates a memory (expectedVersion 0) or replaces its text (expectedVersion is the version that you read). Metadata that is not sent stays. If the memory is at another version, nothing is written and you are told which. Replaced versions stay in the history. Metadata {"pinned": true} makes it part of get_context.',
+      'Creates a memory (expectedVersion 0) or replaces its text (expectedVersion is the version that you read). If it is at another version, nothing is written and you are told which. Replaced versions stay in the history. Metadata {"pinned": true} makes it part of get_context.',
     idempotent: true,
-    schema: memoryWrite.extend({ metadata: metadata.optional() }),
+    schema: memoryWrite.extend({
+      key: memoryKey.meta({ description: 'Letters, digits, _ . - (at most 100).' }),
+      metadata: metadata.optional().meta({
+        description: `Any object, at most ${fields.metadata.maxBytes} bytes as JSON; kept if it is left out.`,
+      }),
+    }),
     change: keeping,
   },
 }

@@ -85,7 +85,7 @@ const append: MemoryVerb<typeof appendSchema> = {
     name: 'append_memory',
     title: 'Append to a memory',
     description:
-      'Adds text to the end of a memory, on a line of its own, or creates the memory. Without expectedVersion the text is added to the current version; if called again, it is added again.',
+      'Adds text to the end of a memory, on a line of its own, or creates the memory. Called again, it adds it again.',
     idempotent: false,
     schema: appendSchema.extend({
       line: z.boolean().default(true).meta({ description: 'false: no line end before it.' }),
@@ -139,7 +139,7 @@ const edit: MemoryVerb<typeof editSchema> = {
     name: 'edit_memory',
     title: 'Edit a memory',
     description:
-      'Replaces one passage of a memory’s text; the rest and the metadata are unchanged. old must occur in the text exactly once: copy it from read_memory, with enough context to be unique.',
+      'Replaces one passage of a memory’s text. Copy old from read_memory, with enough around it to occur only once.',
     idempotent: false,
   },
 }
@@ -189,7 +189,7 @@ export const restore: MemoryVerb<typeof restoreSchema> = {
     name: 'restore_memory',
     title: 'Restore a memory',
     description:
-      'Restores an earlier version as the newest; memory_history lists them. expectedVersion is the current version, or 0 if the memory was deleted.',
+      'Makes an earlier version the newest: memory_history lists them, and list_memories what was deleted.',
     idempotent: true,
   },
 }

@@ -6,8 +6,10 @@ import { carryOut, type MemoryVerb } from '../../home/memories/verb.ts'
 import { verbs } from '../../home/memories/verbs.ts'
 import type { Identity } from '../../store/port/identity.ts'
 import type { Result } from '../../store/port/memories.ts'
+import { recentChanges } from './changes.ts'
 import { listMemories, searchMemories } from './looking.ts'
 import { getContext, memoryHistory, readMemory } from './reading.ts'
+import { renameMemory } from './renaming.ts'
 import type { Tool, ToolResult } from './tool.ts'
 
 async function resultOf(
@@ -19,8 +21,8 @@ async function resultOf(
     const { memory, outcome } = result
     const { key, version } = memory
     return {
-      text: `${outcome === 'repeated' ? 'Nothing was added again: ' : ''}${key} is saved as version ${version}. To change it again, send expectedVersion ${version}.`,
-      json: `{"memory":${receiptJson(memory)}}`,
+      text: `${outcome === 'repeated' ? 'Nothing was added again: ' : ''}${key} is saved as version ${version}.`,
+      json: () => `{"memory":${receiptJson(memory)}}`,
     }
   }
   const view = deletedView(result)
@@ -29,7 +31,10 @@ async function resultOf(
     last === undefined
       ? 'None of its versions is kept: it cannot be restored.'
       : `restore_memory with version ${last} and expectedVersion 0 restores it.`
-  return { text: `${view.key} is deleted. ${undo}`, json: JSON.stringify({ deleted: view }) }
+  return {
+    text: `${view.key} is deleted. ${undo}`,
+    json: () => JSON.stringify({ deleted: view }),
+  }
 }
 
 function toolFor(verb: MemoryVerb): Tool[] {
@@ -60,7 +65,9 @@ export const tools: readonly Tool[] = [
   listMemories,
   searchMemories,
   memoryHistory,
+  recentChanges,
   ...changing,
+  renameMemory,
 ]
 
 const byName = new Map(tools.map((tool) => [tool.name, tool]))

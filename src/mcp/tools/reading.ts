@@ -8,39 +8,30 @@ import { findAt } from '../../home/memories/memory.ts'
 import { around, task } from '../../home/memories/search.ts'
 import { findVersions, versionView } from '../../home/memories/versions.ts'
 import { memoryKey } from '../../home/schemas.ts'
+import { parseExactly } from '../../json/exactly.ts'
 import { boundedInteger, integer } from '../../pipeline/schemas.ts'
-import { besideLines, headline, linesOf, missingText, reading, type Tool } from './tool.ts'
+import {
+  authorText,
+  besideLines,
+  headline,
+  linesOf,
+  marksText,
+  missingText,
+  PAGE,
+  reading,
+  type Tool,
+} from './tool.ts'
 
 const { minBytes, maxBytes } = fields.context
 
-/** What to call next, as tools. */
-const NEXT = [
-  {
-    tool: 'get_context',
-    why: 'Before a task: with about, it includes what you know about the task.',
-  },
-  { tool: 'search_memories', why: 'Find what you know about something.' },
-  { tool: 'read_memory', why: 'Read a memory whole.' },
-  { tool: 'list_memories', why: 'List every memory, including those left out here.' },
-  {
-    tool: 'memory_history',
-    why: 'See earlier versions of a memory; restore_memory brings one back.',
-  },
-  {
-    tool: 'write_memory',
-    why: 'Write a memory. With metadata {"pinned": true} it is always in this answer, whole.',
-  },
-] as const
-
 const contextInput = z.strictObject({
   about: task.meta({
-    description:
-      'What you are about to do, in your own words or the user’s: memories about it are included.',
+    description: 'What you are about to do, in your own words or the user’s.',
   }),
   around,
   bytes: boundedInteger({ minimum: minBytes, maximum: maxBytes })
     .default(DEFAULT_BYTES)
-    .meta({ description: 'The maximum size of the answer, in UTF-8 bytes.' }),
+    .meta({ description: 'The most that the answer may have.' }),
 })
 
 type Context = z.output<typeof contextSchema>
@@ -53,18 +44,43 @@ const leftOutLine = ({ leftOut: { pinned, memories } }: Context): string =>
 
 type FoundMemory = Context['found'][number]
 
-function foundText({ key, version, bytes, text, snippet, ...beside }: FoundMemory): string {
+type Item = Pick<FoundMemory, 'key' | 'version' | 'metadata' | 'protected'>
+
+const itemLine = ({ key, version, metadata = {}, protected: isProtected }: Item): string =>
+  `${key}, version ${version}${marksText(JSON.stringify(metadata), isProtected)}`
+
+/** All of them are pinned. */
+const pinnedLine = ({ metadata: { pinned: _, ...metadata } = {}, ...item }: Item): string =>
+  itemLine({ ...item, metadata })
+
+function foundText({ bytes, text, snippet, before, after, ...item }: FoundMemory): string {
+  const line = `${itemLine(item)}, found`
   const head =
     text === undefined
-      ? `${key}, version ${version}, found, ${bytes} bytes of which these are some:\n${snippet ?? ''}`
-      : `${key}, version ${version}, found:\n${text}`
-  return [head, ...besideLines(beside)].join('\n')
+      ? `${line}, ${bytes} bytes of which these are some:\n${snippet ?? ''}`
+      : `${line}:\n${text}`
+  return [head, ...besideLines({ before, after })].join('\n')
 }
 
-const changeText = ({ key, version, bytes, text, snippet }: Context['changes'][number]): string =>
+type Limit = Context['limits']['reads' | 'memories'] & object
+
+/** A tenth or less is left. */
+const isNear = ({ limit, left }: Omit<Limit, 'resetSeconds'>): boolean =>
+  left !== null && left <= limit / 10
+
+/** Undefined if no limit is near. */
+function limitsText({ limits }: Context): string | undefined {
+  const all: readonly [string, Limit | undefined][] = Object.entries(limits)
+  const told = all.flatMap(([name, each]) =>
+    each && isNear(each) ? `${each.left} of ${each.limit} ${name}` : [],
+  )
+  return told.length > 0 ? `Left before a limit: ${told.join(', ')}.` : undefined
+}
+
+const changeText = ({ bytes, text, snippet, ...item }: Context['changes'][number]): string =>
   text === undefined
-    ? `${key}, version ${version}, ${bytes} bytes${snippet === undefined ? '' : ` that begin: ${snippet}`}`
-    : `${key}, version ${version}:\n${text}`
+    ? `${itemLine(item)}, ${bytes} bytes${snippet === undefined ? '' : ` that begin: ${snippet}`}`
+    : `${itemLine(item)}:\n${text}`
 
 const otherLine = ({ key, change, from, by, at }: OtherChange): string => {
   const author = by ? (by.key?.name ?? `the ${by.as}`) : 'an unknown author'
@@ -83,12 +99,13 @@ const contextText = (context: Context): string =>
   [
     `You are ${context.profile.name}. ${context.profile.purpose ?? ''}`.trim(),
     `${context.memoryCount} memories are in your home.`,
-    ...context.pinned.map(({ key, version, text }) => `${key}, version ${version}:\n${text}`),
+    ...context.pinned.map(({ text, ...item }) => `${pinnedLine(item)}:\n${text}`),
     ...context.found.map(foundText),
     missingText(context.missing),
     othersText(context),
     ...context.changes.map(changeText),
     leftOutLine(context),
+    limitsText(context),
   ]
     .filter((part) => part !== undefined)
     .join('\n\n')
@@ -98,11 +115,11 @@ export const getContext: Tool<typeof contextInput> = {
   name: 'get_context',
   title: 'What to read first',
   description:
-    'Call this first, and say in about what you are about to do. Returns who you are, your remaining limits, your pinned memories whole, what you know about the task, what others changed since you were last here, and the newest other memories: short ones whole, of others the first line. leftOut counts what did not fit.',
+    'Call this first, and say in about what you are about to do. Returns who you are, your pinned memories whole, what you know about the task, what others changed since you were last here, and the newest other memories.',
   input: contextInput,
   async run(sent, { home, client, identity }) {
-    const json = await contextOf(home, client, identity, { ...sent, since: 'mine', next: NEXT })
-    return { text: contextText(JSON.parse(json)), json }
+    const json = await contextOf(home, client, identity, { ...sent, since: 'mine', next: [] })
+    return { text: contextText(parseExactly(json) as Context), json: () => json }
   },
 }
 
@@ -115,15 +132,14 @@ export const readMemory: Tool<typeof readInput> = {
   ...reading,
   name: 'read_memory',
   title: 'Read a memory',
-  description: 'Returns one whole memory. Send its version as expectedVersion when you change it.',
+  description: 'Returns one memory whole. To change it, send its version as expectedVersion.',
   input: readInput,
   async run({ key, version }, { home, identity }) {
     const memory = await findAt(home, identity, key, version)
-    const { metadata, text } = memory
-    const shown = metadata === '{}' ? '' : `\nmetadata: ${metadata}`
+    const marks = marksText(memory.metadata, memory.protected)
     return {
-      text: `${headline(memory)}${shown}\n\n${text}`,
-      json: `{"memory":${memoryJson(memory)}}`,
+      text: `${headline(memory)}${marks}\n\n${memory.text}`,
+      json: () => `{"memory":${memoryJson(memory)}}`,
     }
   },
 }
@@ -134,23 +150,21 @@ const MOST_VERSIONS = 50
 
 const historyInput = z.strictObject({
   key: memoryKey,
-  before: integer({ minimum: 1 })
-    .optional()
-    .meta({ description: 'The value of next in the previous answer.' }),
+  before: integer({ minimum: 1 }).optional().meta(PAGE),
   limit: boundedInteger({ minimum: 1, maximum: MOST_VERSIONS }).default(20),
 })
 
 type Version = ReturnType<typeof versionView>
 
 const versionLine = ({ version, operation, bytes, by, createdAt }: Version): string =>
-  `version ${version}: ${operation}, ${bytes} bytes, ${createdAt}${by ? `, by the ${by.as} through ${by.via}${by.run === undefined ? '' : ` (${by.run})`}` : ''}`
+  `version ${version}: ${operation}, ${bytes} bytes, ${createdAt}${authorText(by)}`
 
 export const memoryHistory: Tool<typeof historyInput> = {
   ...reading,
   name: 'memory_history',
   title: 'List the versions of a memory',
   description:
-    'Lists the versions of a memory, newest first, with their authors; also for a deleted memory. read_memory with version reads one, restore_memory brings one back.',
+    'Lists the versions of a memory and their authors, newest first, also of a deleted one. read_memory reads one, restore_memory brings one back.',
   input: historyInput,
   async run({ key, before, limit }, { home, identity }) {
     const found = await findVersions(home, identity, key, { before, limit })
@@ -161,7 +175,7 @@ export const memoryHistory: Tool<typeof historyInput> = {
     const none = renamedTo ? `The memory was renamed to ${renamedTo}: use that key.` : NO_VERSION
     return {
       text: linesOf(versions.map(versionLine), none, more),
-      json: JSON.stringify({ versions, next, renamedTo }),
+      json: () => JSON.stringify({ versions, next, renamedTo }),
     }
   },
 }

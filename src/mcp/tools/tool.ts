@@ -1,7 +1,7 @@
 /** A tool: its description, input, output and handler, and the texts that results share. */
 import type { z } from 'zod'
 import type { Home } from '../../home/home.ts'
-import type { Identity } from '../../store/port/identity.ts'
+import type { Author, Identity } from '../../store/port/identity.ts'
 import type { Memory } from '../../store/port/memories.ts'
 import { iso } from '../../time.ts'
 
@@ -15,13 +15,15 @@ export interface Caller {
   readonly once: () => string | undefined
   /** The validated JSON as it was sent. */
   readonly source: string
+  /** Takes further permits of the tool's budget. If not all are left: throws, and takes none. */
+  readonly spendMore: (more: number) => Promise<void>
 }
 
-/** The result twice: as text for models, as a value for programs. */
+/** The result twice: as text for models, and as a value for programs that ask for it. */
 export interface ToolResult {
   readonly text: string
   /** As JSON. */
-  readonly json: string
+  readonly json: () => string
 }
 
 export interface Tool<Input extends z.ZodType = z.ZodType> {
@@ -39,6 +41,9 @@ export interface Tool<Input extends z.ZodType = z.ZodType> {
   run(sent: z.output<Input>, caller: Caller): Promise<ToolResult>
 }
 
+/** Of what a page is asked for with: each answer says what to send for the next one. */
+export const PAGE = { description: 'From the previous page.' }
+
 /** A read-only tool. */
 export const reading = { budget: 'reads', destructive: false, idempotent: true } as const
 
@@ -49,6 +54,25 @@ export const headline = ({
   updatedAt,
 }: Pick<Memory, 'key' | 'version' | 'updatedAt'>): string =>
   `${key}, version ${version}, ${iso(updatedAt)}`
+
+/** UTF-16 units of metadata that are shown among other memories. */
+const SHORT = 400
+
+/** Of a memory among others: long metadata is left to `read_memory`. */
+export const briefMarks = (metadata: string, isProtected?: boolean): string =>
+  metadata.length > SHORT
+    ? `, long metadata${marksText('{}', isProtected)}`
+    : marksText(metadata, isProtected)
+
+/** What is not the same for most memories. `metadata`: as JSON. */
+export const marksText = (metadata: string, isProtected = false): string =>
+  `${metadata === '{}' ? '' : `, metadata ${metadata}`}${isProtected ? ', protected: only the operator changes it' : ''}`
+
+/** Who made a change; empty if that was not recorded. */
+export const authorText = (by: Author | null | undefined): string =>
+  by
+    ? `, by the ${by.as}${by.key ? ` (key ${by.key.name})` : ''} through ${by.via}${by.run === undefined ? '' : ` (${by.run})`}`
+    : ''
 
 /** A text, or its beginning. */
 interface Beside {

@@ -20,7 +20,7 @@ function checkOrigin(call: Call, policy: OriginPolicy): void {
 }
 
 const ASKED_HEADERS =
-  'Agent-Run, Authorization, Content-Type, Idempotency-Key, If-Match, If-None-Match, Last-Event-ID, MCP-Protocol-Version, Mcp-Method, Mcp-Name, Prefer'
+  'Agent-Home-Structured, Agent-Run, Authorization, Content-Type, Idempotency-Key, If-Match, If-None-Match, Last-Event-ID, MCP-Protocol-Version, Mcp-Method, Mcp-Name, Prefer'
 
 /** The interface's "disallowed origin yields 403", and CORS for configured origins. */
 export const origin: Guard<{ readonly origins: OriginPolicy }, object, void> = {

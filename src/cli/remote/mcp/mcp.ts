@@ -18,7 +18,7 @@ import { isWellFormedToken } from '../../../pipeline/tokens.ts'
 import type { Given, Run } from '../../command.ts'
 import { usage } from '../../failure.ts'
 import { type Connection, connectionOf, homeAt } from '../at-home.ts'
-import { checkHistory, type HistoryNotice } from './history.ts'
+import { checkHistory } from './history.ts'
 import { homeFetch } from './home.ts'
 import { createRunning } from './running.ts'
 
@@ -32,7 +32,7 @@ interface Ends {
   /** Takes the client's name, of the handshake of 2025. */
   readonly named: (client: string) => void
   /** What a context says of the history. */
-  readonly history: () => Promise<HistoryNotice | undefined>
+  readonly history: () => Promise<string | undefined>
 }
 
 interface Bridge {
@@ -63,15 +63,14 @@ const isContextCall = ({ method, params }: JSONRPCRequest): boolean =>
   method === 'tools/call' && params?.name === 'get_context'
 
 /** A context, with what is to be said of the history behind it. */
-function withHistory(message: JSONRPCMessage, { text, value }: HistoryNotice): JSONRPCMessage {
+function withHistory(message: JSONRPCMessage, text: string): JSONRPCMessage {
   if (!('result' in message) || message.result.isError === true) return message
-  const { content, structuredContent } = message.result
+  const { content } = message.result
   if (!Array.isArray(content)) return message
-  const structured = typeof structuredContent === 'object' && {
-    structuredContent: { ...structuredContent, history: value },
+  return {
+    ...message,
+    result: { ...message.result, content: [...content, { type: 'text', text }] },
   }
-  const result = { ...message.result, content: [...content, { type: 'text', text }] }
-  return { ...message, result: { ...result, ...structured } }
 }
 
 /** Forwards messages between two MCP transports. */
