@@ -31,6 +31,8 @@ const parts: BuildOptions[] = [
     checks: { eval: false },
     input: { main: 'src/main.ts' },
     platform: 'node',
+    // Its other form loads its parts by a function that no bundler sees through.
+    resolve: { alias: { 'jsonc-parser': 'jsonc-parser/lib/esm/main.js' } },
     // Nothing of ours has it, and the driver does without.
     external: ['pg-native'],
     plugins: [

@@ -150,6 +150,7 @@ const DESTROYING: Readonly<Record<string, readonly string[]>> = {
   'keys revoke': ['019a9c5e-7c00-7d6a-8f00-5b1f0a2b3c4d'],
   'profiles remove': ['nobody'],
   'gateway remove': ['019a9c5e-7c00-7d6a-8f00-5b1f0a2b3c4d'],
+  connect: ['cursor', '--scope', 'user'],
   'operator-key': ['019a9c5e-7c00-7d6a-8f00-5b1f0a2b3c4d'],
 }
 

@@ -5,11 +5,13 @@ import { type AddressInfo, createServer } from 'node:net'
 import { delimiter, join } from 'node:path'
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
 import { commands } from '../../src/cli/commands.ts'
+import { clients } from '../../src/cli/remote/connect/clients.ts'
 import { speak, terminalOf } from '../cli/spoken.ts'
 import { type Step, section, stepsOf } from '../readme.ts'
 import { birth, type Tokens } from './calls.ts'
 import { cleanUp, freshDirectory, type Launch, launch, root, serve } from './program.ts'
 import { expectSteps, namedIn } from './shell.ts'
+import { speakAt } from './spoken-at.ts'
 import { spokenInShell } from './spoken-in-shell.ts'
 
 /** One service for all but the guide, which speaks of its data: each test has agents of its own. */
@@ -54,6 +56,19 @@ test('docs/sync.md: each block prints what it says', async () => {
   await expectPage(freshDirectory(), { AGENT_HOME_URL: url, AGENT_HOME_TOKEN: token }, steps)
   const options = commands.find(({ name }) => name === 'sync')?.options ?? []
   for (const { name } of options.slice(0, 4)) expect(page).toContain(`--${name}`)
+})
+
+test('docs/coding-agents.md: each block prints what it says', async () => {
+  const { token, operator_token } = await birth(url)
+  const directory = freshDirectory()
+  const env = { XDG_CONFIG_HOME: directory, HOME: directory }
+  for (const each of [token, operator_token])
+    await speakAt({ directory, env }, ['login', url], each)
+  const page = readFileSync(join(root, 'docs/coding-agents.md'), 'utf8')
+  await expectPage(directory, { HOME: directory }, stepsOf(page))
+  const options = commands.find(({ name }) => name === 'connect')?.options ?? []
+  for (const { name } of options.slice(0, 5)) expect(page).toContain(`--${name}`)
+  for (const name of Object.keys(clients)) expect(page).toContain(`| \`${name}\` |`)
 })
 
 test.concurrent('docs/cli.md speaks of every command', () => {

@@ -9,13 +9,13 @@ type Said = Omit<Ended, 'signal' | 'code'> & { readonly code: number; readonly s
 async function speakThere(
   { directory, env = {} }: Place,
   words: readonly string[],
-  typed: string,
+  terminal: ReturnType<typeof terminalOf>,
 ): Promise<Said> {
   const [{ env: own }, from] = [process, process.cwd()]
   process.chdir(directory)
   process.env = { ...own, DISK_RESERVE: '0', XDG_CONFIG_HOME: `${directory}/config`, ...env }
   try {
-    const said = await speak(words, undefined, terminalOf({}, typed))
+    const said = await speak(words, undefined, terminal)
     return { ...said, output: said.stdout + said.stderr }
   } finally {
     process.env = own
@@ -26,8 +26,13 @@ async function speakThere(
 let last: Promise<unknown> = Promise.resolve()
 
 /** One after the other, because a process has one directory. */
-export function speakAt(place: Place, words: readonly string[], typed = ''): Promise<Said> {
-  const said = last.then(() => speakThere(place, words, typed))
+export function speakAt(
+  place: Place,
+  words: readonly string[],
+  typed = '',
+  terminal = terminalOf({}, typed),
+): Promise<Said> {
+  const said = last.then(() => speakThere(place, words, terminal))
   last = said.catch(() => {})
   return said
 }

@@ -1,22 +1,6 @@
 /** Commands for agents and operators of a home, local or remote. */
 import type { Option, Parameter, Ungrouped } from '../command.ts'
-
-const URL: Option = {
-  name: 'url',
-  value: 'URL',
-  summary: 'address of the home (AGENT_HOME_URL, or the profile’s)',
-}
-
-/** Options of all agent commands: the home's address and the credentials. */
-const CONNECTION: readonly Option[] = [
-  URL,
-  { name: 'token', value: 'TOKEN', summary: 'token (AGENT_HOME_TOKEN, or the profile’s)' },
-  {
-    name: 'profile',
-    value: 'NAME',
-    summary: 'profile with address and token (AGENT_HOME_PROFILE, or default)',
-  },
-]
+import { CONNECTION, setupCommands } from './setup-commands.ts'
 
 const KEY: Parameter = { name: 'KEY' }
 const TEXT: Parameter = { name: 'TEXT', optional: true }
@@ -50,65 +34,6 @@ const PREFIX: Option = { name: 'prefix', value: 'PREFIX', summary: 'only keys wi
 const LIMIT: Option = { name: 'limit', value: 'N', summary: 'maximum number of results' }
 const FORCE: Option = { name: 'force', summary: 'replace an existing file' }
 const DRY_RUN: Option = { name: 'dry-run', summary: 'report the result without changing anything' }
-
-const birth: Ungrouped = {
-  name: 'birth',
-  summary: 'create an agent',
-  options: [
-    { name: 'name', value: 'NAME', summary: 'up to 80 characters', required: true },
-    { name: 'purpose', value: 'TEXT', summary: 'up to 1000 characters', required: true },
-    { name: 'symbol', value: 'ID', summary: 'one of those in /api/agents/preview', required: true },
-    { name: 'operator-consent', summary: 'your operator has given permission: ask first' },
-    {
-      name: 'email',
-      value: 'EMAIL',
-      summary: 'the operator’s account; prompts for its password, or reads it from standard input',
-    },
-    { name: 'save', value: 'PROFILE', summary: 'save address and tokens in this profile' },
-    URL,
-  ],
-  load: async () => (await import('./birth.ts')).birthCommand,
-}
-
-const PROFILE: Parameter = { name: 'PROFILE' }
-
-const profiles: readonly Ungrouped[] = [
-  {
-    name: 'login',
-    summary: 'save the address of a home and your token for it',
-    details:
-      'Asks for the token without echo, or reads it from standard input or a file, and checks it at the home before it saves both in a profile. An agent’s token and its operator’s are kept in one profile.',
-    parameters: [{ name: 'URL' }],
-    options: [
-      { name: 'profile', value: 'NAME', summary: 'name of the profile (default: default)' },
-      {
-        name: 'token-file',
-        value: 'FILE',
-        summary: 'read the token from this file; - is standard input',
-        completes: 'files',
-      },
-    ],
-    load: async () => (await import('./profile-commands.ts')).loginCommand,
-  },
-  {
-    name: 'profiles',
-    summary: 'list the saved profiles and their agents',
-    load: async () => (await import('./profile-commands.ts')).listProfiles,
-  },
-  {
-    name: 'profiles rename',
-    summary: 'give a profile another name',
-    parameters: [PROFILE, { name: 'NEW-NAME' }],
-    load: async () => (await import('./profile-commands.ts')).renameProfile,
-  },
-  {
-    name: 'profiles remove',
-    summary: 'remove a profile and its tokens from this computer',
-    parameters: [PROFILE],
-    destroys: true,
-    load: async () => (await import('./profile-commands.ts')).removeProfile,
-  },
-]
 
 const withToken: readonly Ungrouped[] = [
   {
@@ -423,8 +348,7 @@ const withToken: readonly Ungrouped[] = [
 ]
 
 export const agentCommands: readonly Ungrouped[] = [
-  birth,
-  ...profiles,
+  ...setupCommands,
   ...withToken.map(({ options = [], ...command }) => ({
     ...command,
     options: [...options, ...CONNECTION],
