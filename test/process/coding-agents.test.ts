@@ -41,7 +41,7 @@ const CONFIG = '.config/agent-home'
 function allIn(directory: string, below = ''): [string, string][] {
   return readdirSync(join(directory, below)).flatMap((name): [string, string][] => {
     const path = join(below, name)
-    if (path === '.config') return []
+    if (path === CONFIG) return []
     const found = lstatSync(join(directory, path))
     if (found.isSymbolicLink()) return [[path, 'link']]
     if (found.isDirectory()) return [[path, 'directory'], ...allIn(directory, path)]

@@ -1,8 +1,8 @@
-/** The coding agents that can be connected: which files they read, and what is written there. */
+/** The coding agents that can be connected: which files they read, and in which form. */
 import { join } from 'node:path'
-import { type Environment, processEnvironment } from '../../../environment.ts'
-import type { Edit, Json, JsonEdit } from './edit.ts'
-import { pluginText, ruleText, skillText } from './texts.ts'
+import type { Environment } from '../../../environment.ts'
+import type { Json } from './edit.ts'
+import { ruleText, skillText } from './texts.ts'
 
 export type Scope = 'project' | 'user'
 
@@ -14,31 +14,12 @@ export interface Place {
   readonly home: string
 }
 
-/** What is written, apart from where. */
-export interface Wiring {
-  readonly client: string
-  readonly profile: string
-  readonly prefix: string
-  readonly capture: boolean
-  /** How this program is started on this computer. */
-  readonly command: readonly string[]
-  /** The directory of Claude's own notes. */
-  readonly notes?: string | undefined
-}
-
-/** A file of a program. Shared: in the project, and meant to be committed. */
-export interface Target {
-  readonly path: string
-  readonly edit: Edit
-  readonly isShared: boolean
-}
-
-type Paths = Readonly<Record<Scope, (place: Place, env: Environment) => string>>
+export type Paths = Readonly<Record<Scope, (place: Place, env: Environment) => string>>
 
 /** An event of the program, and when its hook is of use. */
-type Events = Readonly<Record<string, 'always' | 'capture'>>
+export type Events = Readonly<Record<string, 'always' | 'capture'>>
 
-interface HookFile {
+export interface HookFile {
   readonly paths: Paths
   readonly events: Events
   readonly isPersonal?: true
@@ -46,7 +27,7 @@ interface HookFile {
   readonly items: (line: Line) => Json
 }
 
-interface Line {
+export interface Line {
   readonly command: string
   readonly seconds: number
 }
@@ -61,6 +42,7 @@ export interface Client {
     readonly paths: Paths
     readonly at: readonly string[]
     readonly format: 'json' | 'toml'
+    readonly initial?: Readonly<Record<string, Json>>
     readonly entry: (command: string, args: readonly string[]) => Readonly<Record<string, Json>>
   }
   readonly hooks?: HookFile
@@ -232,6 +214,8 @@ export const clients: Readonly<Record<string, Client>> = {
       },
       at: ['mcp', 'agent-home'],
       format: 'json',
+      // It adds this itself otherwise.
+      initial: { $schema: 'https://opencode.ai/config.json' },
       entry: (command, args) => ({ type: 'local', command: [command, ...args], enabled: true }),
     },
     plugin: {
@@ -249,114 +233,3 @@ export const clients: Readonly<Record<string, Client>> = {
 /** What it understands of a session, and can capture. */
 export const captures = ({ hooks }: Client): boolean =>
   Object.values(hooks?.events ?? {}).includes('capture')
-
-const SHARED = ['agent-home']
-
-const quoted = (word: string): string => (/^[\w@%+=:,./-]+$/.test(word) ? word : `"${word}"`)
-
-const line = (words: readonly string[]): string => words.map(quoted).join(' ')
-
-/** Under it are the files of Claude's own notes. */
-const notesPrefix = ({ prefix }: Wiring): string => `${prefix}notes..`
-
-/** A program takes the code 2, which an `agent-home` without the command ends with, for a refusal. */
-const HARMLESS = '|| exit 0'
-
-/** Its output would be shown to the model. */
-const syncLine = (command: readonly string[], wiring: Wiring, notes: string): string => {
-  const options = ['--profile', wiring.profile, '--prefix', notesPrefix(wiring)]
-  return `${line([...command, 'sync', notes, ...options])} >/dev/null 2>&1 ${HARMLESS}`
-}
-
-const HOOK_SECONDS = 5
-const SYNC_SECONDS = 10
-
-/** What runs at an event. */
-function linesOf(
-  event: string,
-  command: readonly string[],
-  wiring: Wiring,
-  events: Events,
-): readonly Line[] {
-  const { client, profile, capture, notes } = wiring
-  const capturing = events[event] === 'capture'
-  const hook = ['hook', event, '--client', client, '--profile', profile]
-  const runs = !capturing || capture
-  const words = [...command, ...hook, ...(capturing ? ['--capture'] : [])]
-  const syncs = notes !== undefined && (event === 'SessionStart' || event === 'SessionEnd')
-  return [
-    ...(runs ? [{ command: `${line(words)} ${HARMLESS}`, seconds: HOOK_SECONDS }] : []),
-    ...(syncs ? [{ command: syncLine(command, wiring, notes), seconds: SYNC_SECONDS }] : []),
-  ]
-}
-
-function hookEdit(
-  file: HookFile,
-  command: readonly string[],
-  wiring: Wiring,
-): Omit<JsonEdit, 'isOwn'> {
-  const add = Object.keys(file.events).flatMap((event) =>
-    linesOf(event, command, wiring, file.events).map(
-      (each) => [['hooks', event], file.items(each)] as const,
-    ),
-  )
-  const isNotes = wiring.notes !== undefined
-  return {
-    kind: 'json',
-    set: isNotes ? [[['autoMemoryDirectory'], wiring.notes ?? '']] : [],
-    // Servers of .mcp.json are asked about unless they are listed.
-    add: isNotes ? [...add, [['enabledMcpjsonServers'], 'agent-home']] : add,
-    ...(file.initial && { initial: file.initial }),
-  }
-}
-
-/** The same file may have several parts. */
-function joined(targets: readonly Target[]): Target[] {
-  const byPath = new Map<string, Target>()
-  for (const target of targets) {
-    const found = byPath.get(target.path)
-    const isBoth = found?.edit.kind === 'json' && target.edit.kind === 'json'
-    const both = isBoth && {
-      ...target.edit,
-      set: [...found.edit.set, ...target.edit.set],
-      add: [...found.edit.add, ...target.edit.add],
-    }
-    byPath.set(target.path, both ? { ...target, edit: both } : target)
-  }
-  return [...byPath.values()]
-}
-
-/** The files of a client, with what is written there. */
-export function targetsOf(
-  client: Client,
-  wiring: Wiring,
-  place: Place,
-  env: Environment = processEnvironment(),
-): readonly Target[] {
-  const { mcp, hooks, plugin, skill } = client
-  const inScope = (paths: Paths): string => paths[place.scope](place, env)
-  const isShared = place.scope === 'project'
-  const command = isShared ? SHARED : wiring.command
-  const mark = new RegExp(`--profile(","| )${RegExp.escape(wiring.profile)}(?![\\w.-])`)
-  const isOwn = (text: string) => mark.test(text)
-  const [program = '', ...words] = command
-  const entry = mcp.entry(program, [...words, 'mcp', '--profile', wiring.profile])
-  const mcpEdit: Edit =
-    mcp.format === 'toml'
-      ? { kind: 'toml', path: mcp.at, table: entry }
-      : { kind: 'json', set: [[mcp.at, entry]], add: [], isOwn }
-  const targets: Target[] = [{ path: inScope(mcp.paths), isShared, edit: mcpEdit }]
-  if (hooks) {
-    const own = hooks.isPersonal ? wiring.command : command
-    const edit: Edit = { ...hookEdit(hooks, own, wiring), isOwn }
-    targets.push({ path: inScope(hooks.paths), isShared: isShared && !hooks.isPersonal, edit })
-  }
-  if (plugin) {
-    const rest = ['--client', wiring.client, '--profile', wiring.profile]
-    const text = pluginText(command, rest)
-    targets.push({ path: inScope(plugin), isShared, edit: { kind: 'text', text } })
-  }
-  const text = skill.text(wiring.prefix)
-  targets.push({ path: inScope(skill.paths), isShared, edit: { kind: 'text', text } })
-  return joined(targets)
-}

@@ -4,7 +4,7 @@ import type { Given, Report } from '../../command.ts'
 import { usage } from '../../failure.ts'
 import type { Terminal } from '../../terminal.ts'
 import { profileOf } from '../profiles.ts'
-import { type Client, captures, clients, type Place, targetsOf, type Wiring } from './clients.ts'
+import { type Client, captures, clients, type Place } from './clients.ts'
 import { differenceOf } from './difference.ts'
 import { type Change, changesOf, type Kept, keep, restore, write } from './files.ts'
 import { endKey, isUsable, makeKey, operatorAt, save } from './key.ts'
@@ -20,6 +20,7 @@ import {
   saveConnection,
 } from './record.ts'
 import { removeConnection, restorationsIn, sharersOf } from './remove.ts'
+import { targetsOf, type Wiring } from './targets.ts'
 
 const PREFIX = /^[a-zA-Z0-9_.-]{0,80}$/
 

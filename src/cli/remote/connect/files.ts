@@ -16,8 +16,9 @@ import { makeDirectories } from '../../../directories.ts'
 import { EXIT } from '../../exit-codes.ts'
 import { Failure } from '../../failure.ts'
 import { rename } from '../../temporary.ts'
-import type { Place, Target } from './clients.ts'
+import type { Place } from './clients.ts'
 import { applied, type Edit, stripped, Unusable } from './edit.ts'
+import type { Target } from './targets.ts'
 
 /** A file that was changed. */
 export interface Kept {

@@ -14,7 +14,7 @@ import {
 } from '../at-home.ts'
 import { birthCommand } from '../birth.ts'
 import { type Profile, profilesFile, readProfiles, saveProfiles } from '../profiles.ts'
-import type { Wiring } from './clients.ts'
+import type { Wiring } from './targets.ts'
 
 const NEXT = (client: string): string =>
   `Without a terminal, create an agent and repeat the command, with your operator’s consent:

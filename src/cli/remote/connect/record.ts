@@ -6,8 +6,9 @@ import { EXIT } from '../../exit-codes.ts'
 import { Failure } from '../../failure.ts'
 import { writeJson } from '../../temporary.ts'
 import { profilesFile } from '../profiles.ts'
-import type { Place, Wiring } from './clients.ts'
+import type { Place } from './clients.ts'
 import type { Kept } from './files.ts'
+import type { Wiring } from './targets.ts'
 
 export interface Connection {
   readonly wiring: Wiring

@@ -4,7 +4,7 @@ import { basename } from 'node:path'
 import type { Given, Report } from '../../command.ts'
 import { EXIT } from '../../exit-codes.ts'
 import { missing } from '../../failure.ts'
-import { clients, type Place, targetsOf, type Wiring } from './clients.ts'
+import { clients, type Place } from './clients.ts'
 import { differenceOf } from './difference.ts'
 import { type Restoration, restorationsOf, restore } from './files.ts'
 import { endKey, save } from './key.ts'
@@ -17,6 +17,7 @@ import {
   readConnections,
   readCopy,
 } from './record.ts'
+import { targetsOf, type Wiring } from './targets.ts'
 
 /** Throws Failure, before anything is changed. */
 export function restorationsIn({ wiring, place, files }: Connection): readonly Restoration[] {
