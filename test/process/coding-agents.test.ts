@@ -107,6 +107,7 @@ const configurations: readonly (readonly [client: string, path: string, text: st
   ['vscode', 'work/Atlas/.github/hooks/other.json', HOOKS],
   ['opencode', 'work/Atlas/opencode.json', `{"$schema":"https://opencode.ai/config.json"}`],
   ['opencode', 'work/Atlas/opencode.json', COMMENTED.replaceAll('\n', '\r\n')],
+  ['opencode', 'work/Atlas/opencode.jsonc', COMMENTED],
   ['codex', 'work/Atlas/none', ''],
 ]
 
@@ -269,18 +270,48 @@ test('who has the same files committed changes none of them', async () => {
   expect(two.all()).toEqual(before)
 })
 
+test('of two names of a file, the one that is there is used', async () => {
+  const { say, home } = await place({ 'work/Atlas/opencode.jsonc': COMMENTED })
+  await say('connect', 'opencode', '--yes')
+  expect(existsSync(join(home, 'work/Atlas/opencode.json'))).toBe(false)
+})
+
 test('modes are kept, and links of the person are followed, but none out of a project', async () => {
   const { say, home } = await place({ 'dotfiles/settings.json': '{}' })
-  chmodSync(join(home, 'dotfiles/settings.json'), 0o640)
+  chmodSync(join(home, 'dotfiles/settings.json'), 0o666)
   mkdirSync(join(home, '.gemini'))
   symlinkSync(join(home, 'dotfiles/settings.json'), join(home, '.gemini/settings.json'))
   expect((await say('connect', 'gemini', '--scope', 'user', '--yes')).code).toBe(0)
   expect(lstatSync(join(home, '.gemini/settings.json')).isSymbolicLink()).toBe(true)
-  expect(statSync(join(home, 'dotfiles/settings.json')).mode & 0o777).toBe(0o640)
+  expect(statSync(join(home, 'dotfiles/settings.json')).mode & 0o777).toBe(0o666)
   expect(readFileSync(join(home, 'dotfiles/settings.json'), 'utf8')).toContain('agent-home')
   symlinkSync(join(home, 'dotfiles/settings.json'), join(home, 'work/Atlas/.mcp.json'))
   const out = await say('connect', 'claude-code', '--yes')
   expect(out).toMatchObject({ code: 1, stderr: expect.stringContaining('out of the project') })
+})
+
+test('a file that is written whole is not written through a link', async () => {
+  const { say, home, born } = await place({ 'work/Atlas/README.md': 'mine\n' })
+  const skill = join(home, 'work/Atlas/.gemini/skills/agent-home/SKILL.md')
+  mkdirSync(dirname(skill), { recursive: true })
+  symlinkSync(join(home, 'work/Atlas/README.md'), skill)
+  const { code, stderr } = await say('connect', 'gemini', '--yes')
+  expect([code, await born.operator.keys()]).toEqual([1, []])
+  expect(stderr).toContain('is a link. Remove it')
+  expect(readFileSync(join(home, 'work/Atlas/README.md'), 'utf8')).toBe('mine\n')
+})
+
+test('if a file cannot be written, all are as they were, and the key ends', async () => {
+  const { say, home, all, born, profiles } = await place({ [SETTINGS]: HOOKS })
+  // Where the file is written before it gets its name.
+  mkdirSync(join(home, `work/Atlas/.claude/skills/agent-home/SKILL.md.${process.pid}.part`), {
+    recursive: true,
+  })
+  const before = all()
+  expect((await say('connect', 'claude-code', '--yes')).code).toBe(1)
+  expect([all(), await born.operator.keys()]).toEqual([before, []])
+  expect(Object.keys(profiles())).toEqual(['default'])
+  expect((await say('connect')).stdout).not.toContain('claude-code.atlas')
 })
 
 describe('who may', () => {

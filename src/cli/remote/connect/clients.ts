@@ -1,4 +1,5 @@
 /** The coding agents that can be connected: which files they read, and in which form. */
+import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Environment } from '../../../environment.ts'
 import type { Json } from './edit.ts'
@@ -67,6 +68,14 @@ const inOwn =
   (variable: string, directory: string, ...names: readonly string[]) =>
   ({ home }: Place, env: Environment): string =>
     join(env[variable] || join(home, directory), ...names)
+
+/** A file that is there with the other name is the one that the program reads. */
+const orWithComments =
+  (path: Paths['user']): Paths['user'] =>
+  (place, env) => {
+    const named = path(place, env)
+    return existsSync(`${named}c`) ? `${named}c` : named
+  }
 
 const codeDirectory = ({ home }: Place, env: Environment): string => {
   if (process.platform === 'darwin') return join(home, 'Library/Application Support/Code/User')
@@ -156,11 +165,12 @@ export const clients: Readonly<Record<string, Client>> = {
     skill: {
       paths: {
         project: inProject('.cursor/rules/agent-home.mdc'),
-        user: inHome('.cursor/rules/agent-home.mdc'),
+        // Rules of a person are no files.
+        user: inHome('.cursor/skills/agent-home/SKILL.md'),
       },
       text: ruleText,
     },
-    next: 'Open Cursor’s settings, MCP, and switch agent-home on.',
+    next: 'Open Cursor’s settings, MCP, and switch the server on.',
   },
   gemini: {
     ...{ name: 'Gemini CLI', program: 'gemini', directory: '.gemini' },
@@ -203,14 +213,14 @@ export const clients: Readonly<Record<string, Client>> = {
       items: asCommand,
     },
     skill: skillAt('.github', inHome('.copilot/skills/agent-home/SKILL.md')),
-    next: 'Press Start above agent-home in mcp.json, or run “MCP: List Servers”.',
+    next: 'Press Start above the server in mcp.json, or run “MCP: List Servers”.',
   },
   opencode: {
     ...{ name: 'opencode', program: 'opencode', directory: '.config/opencode' },
     mcp: {
       paths: {
-        project: inProject('opencode.json'),
-        user: inOwn('XDG_CONFIG_HOME', '.config', 'opencode/opencode.json'),
+        project: orWithComments(inProject('opencode.json')),
+        user: orWithComments(inOwn('XDG_CONFIG_HOME', '.config', 'opencode/opencode.json')),
       },
       at: ['mcp', 'agent-home'],
       format: 'json',

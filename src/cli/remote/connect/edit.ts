@@ -51,7 +51,8 @@ function formatOf(text: string) {
   const formattingOptions = {
     insertSpaces: !indent.includes('\t'),
     tabSize: indent.length,
-    eol: newlineOf(text),
+    // Where the file has none.
+    eol: '\n',
   }
   return { formattingOptions }
 }

@@ -17,7 +17,7 @@ export const skillText = (prefix: string): string =>
   `---\nname: agent-home\ndescription: ${DESCRIPTION}\n---\n${rules(prefix)}`
 
 export const ruleText = (prefix: string): string =>
-  `---\ndescription: ${DESCRIPTION}\nalwaysApply: true\n---\n${rules(prefix)}`
+  `---\nname: agent-home\ndescription: ${DESCRIPTION}\nalwaysApply: true\n---\n${rules(prefix)}`
 
 /** `command`: the program and its arguments, without the event. */
 export const pluginText = (command: readonly string[], rest: readonly string[]): string =>
