@@ -21,7 +21,8 @@ const json = (capture?: string): Edit => ({
 const toml: Edit = {
   kind: 'toml',
   path: ['mcp_servers', 'agent-home'],
-  table: { command: 'agent-home', args: ['mcp'] },
+  table: { command: 'agent-home', args: ['mcp', '--profile', 'codex.atlas'] },
+  isOwn: (text) => text.includes('"codex.atlas"'),
 }
 
 const read = (text: string): Record<string, Record<string, unknown>> => {
@@ -123,23 +124,43 @@ describe('TOML', () => {
     const after = applied(toml, text)
     expect(after.startsWith(text)).toBe(true)
     expect(parseToml(after.replace('\ufeff', '')).mcp_servers).toMatchObject({
-      'agent-home': { command: 'agent-home', args: ['mcp'] },
+      'agent-home': { command: 'agent-home', args: ['mcp', '--profile', 'codex.atlas'] },
     })
     expect(applied(toml, after)).toBe(after)
     const edited = `${after}[later]\nd = 3\n`
     const newline = text.endsWith('\n') || text === '' ? '' : '\n'
-    expect(stripped(toml, edited, text)).toBe(
-      `${text}${newline}[later]\nd = 3\n`.replaceAll(
-        /\r?\n/g,
-        text.includes('\r\n') ? '\r\n' : '\n',
-      ),
+    expect(stripped(toml, edited, text)).toBe(`${text}${newline}[later]\nd = 3\n`)
+  })
+
+  test('it is found again where the program moved comments and wrote below it', () => {
+    const moved = `a = 1
+
+[mcp_servers.agent-home]
+command = "agent-home"
+args = ["mcp", "--profile", "codex.atlas"]
+[mcp_servers.agent-home.tools.write_memory]
+approval_mode = "approve"
+
+# of the other
+[mcp_servers.other]
+command = "echo"
+# Written by agent-home connect, which takes it out with --remove.
+`
+    expect(applied(toml, moved)).toBe(moved)
+    expect(stripped(toml, moved, 'a = 1\n')).toBe(
+      'a = 1\n\n\n# of the other\n[mcp_servers.other]\ncommand = "echo"\n',
     )
   })
 
-  test.each(['a =', 'mcp_servers = {}', '[mcp_servers.agent-home]\nurl = "x"', 'a = 1\na = 2'])(
-    '%j is not changed',
-    (text) => {
-      expect(() => applied(toml, text)).toThrow(Unusable)
-    },
-  )
+  test('another form of our table is replaced, and somebody else’s is left', () => {
+    const older = applied(
+      { ...toml, table: { command: 'x', args: ['codex.atlas'] } } as Edit,
+      'a = 1\n',
+    )
+    expect(applied(toml, older)).toBe(applied(toml, 'a = 1\n'))
+    const other = '[mcp_servers.agent-home]\nurl = "x"\n'
+    expect(stripped(toml, other, '')).toBe(other)
+    const inline = 'mcp_servers.agent-home = {args = ["codex.atlas"]}\n'
+    expect(() => stripped(toml, inline, '')).toThrow(Unusable)
+  })
 })

@@ -195,6 +195,7 @@ test('--dry-run shows differences, and changes nothing, at home neither', async 
   expect(stdout).toMatch(/^Makes the key claude-code\.atlas for the memories under “atlas\.”\.\n/)
   expect(stdout).toContain('\n+      },\n')
   expect(stdout).toContain('--- /dev/null\n+++ ')
+  expect(stdout).not.toMatch(/^(Index|=)/m)
   expect([all(), await born.operator.keys()]).toEqual([before, []])
   await say('connect', 'claude-code', '--yes')
   const connected = all()

@@ -13,4 +13,4 @@ export const differenceOf = (
     before === undefined ? NO_FILE : path,
     after === undefined ? NO_FILE : path,
     ...[before ?? '', after ?? ''],
-  ).replace(/^=+\n/, '')
+  ).replace(/^(Index: .*\n)?=+\n/, '')

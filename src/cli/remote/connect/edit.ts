@@ -28,10 +28,17 @@ export interface JsonEdit {
   readonly isOwn: (text: string) => boolean
 }
 
+/** A table at the end of a TOML file. */
+export interface TomlEdit {
+  readonly kind: 'toml'
+  readonly path: Path
+  readonly table: Readonly<Record<string, Json>>
+  readonly isOwn: (text: string) => boolean
+}
+
 export type Edit =
   | JsonEdit
-  /** A table at the end of a TOML file, between comments. */
-  | { readonly kind: 'toml'; readonly path: Path; readonly table: Readonly<Record<string, Json>> }
+  | TomlEdit
   /** A file of ours alone. */
   | { readonly kind: 'text'; readonly text: string }
 
@@ -186,26 +193,12 @@ function stripJson(edit: JsonEdit, body: string, before: string): string {
   return text
 }
 
-const BEGIN = '# agent-home connect wrote this table; --remove takes it out.'
-const END = '# agent-home: end'
+const BEGIN = '# Written by agent-home connect, which takes it out with --remove.'
 
-const lineOf = ([name, value]: readonly [string, Json]): string =>
-  `${name} = ${JSON.stringify(value)}`
-
-/** Strings and arrays are written the same in TOML as in JSON. */
-const tableOf = (path: Path, table: Readonly<Record<string, Json>>): readonly string[] => [
-  ...[BEGIN, `[${path.join('.')}]`],
-  ...Object.entries(table).map(lineOf),
-  END,
-]
-
-const BLOCK = new RegExp(
-  `(\\r?\\n)?^${RegExp.escape(BEGIN)}$[^]*?^${RegExp.escape(END)}$(\\r?\\n)?`,
-  'm',
-)
+type Table = Readonly<Record<string, Json>>
 
 /** Throws Unusable. The parser's own message quotes the file. */
-function tomlOf(text: string): Readonly<Record<string, unknown>> {
+function tomlOf(text: string): unknown {
   try {
     return parseToml(text)
   } catch {
@@ -213,32 +206,73 @@ function tomlOf(text: string): Readonly<Record<string, unknown>> {
   }
 }
 
-function stripToml(body: string): string {
-  // `$` does not stand before a carriage return.
-  const text = body.replaceAll('\r\n', '\n').replace(BLOCK, '')
-  return newlineOf(body) === '\n' ? text : text.replaceAll('\n', '\r\n')
+const tableAt = (text: string, path: Path): unknown =>
+  path.reduce<unknown>(
+    (value, name) => (value as Readonly<Record<string, unknown>> | undefined)?.[name],
+    tomlOf(text),
+  )
+
+/** The name in the header of a table. */
+const headerOf = (line: string): string | undefined =>
+  /^\s*\[+([^[\]]+)\]/.exec(line)?.[1]?.replaceAll(/[\s"']/g, '')
+
+const isQuiet = (line: string): boolean => /^\s*(#.*)?$/.test(line)
+
+/** Without the table and those below it. Programs that write the file move comments about. */
+function withoutTable(body: string, path: Path): string {
+  const name = path.join('.')
+  const left: string[] = []
+  // Blank lines and comments at the end of the table may belong to what follows.
+  let held: string[] = []
+  let isInside = false
+  for (const line of body.split('\n')) {
+    const header = headerOf(line)
+    if (line.trim() === BEGIN) {
+      if (left.at(-1)?.trim() === '') left.pop()
+    } else if (header === undefined && isInside) {
+      held = isQuiet(line) ? [...held, line] : []
+    } else {
+      isInside = header === undefined ? isInside : header === name || header.startsWith(`${name}.`)
+      if (!isInside) left.push(...held, line)
+      held = []
+    }
+  }
+  return [...left, ...held].join('\n')
 }
 
-function applyToml(path: Path, table: Readonly<Record<string, Json>>, body: string): string {
+const isOurTable = ({ isOwn }: TomlEdit, found: unknown): boolean =>
+  found !== undefined && isOwn(JSON.stringify(found))
+
+function stripToml(edit: TomlEdit, body: string): string {
+  if (!isOurTable(edit, tableAt(body, edit.path))) return body
+  const left = withoutTable(body, edit.path)
+  if (tableAt(left, edit.path) === undefined) return left
+  throw new Unusable(`has ${edit.path.join('.')} in another form: remove it`)
+}
+
+/** Strings and arrays of them are written the same in TOML as in JSON. */
+const linesOf = (path: Path, table: Table): readonly string[] => [
+  ...[BEGIN, `[${path.join('.')}]`],
+  ...Object.entries(table).map(([name, value]) => `${name} = ${JSON.stringify(value)}`),
+]
+
+function applyToml(edit: TomlEdit, body: string): string {
+  const { path, table } = edit
+  const found = { ...(tableAt(body, path) as object | undefined) }
+  // What the program keeps of the server beside it, such as permissions, stays.
+  if (isDeepStrictEqual({ ...found, ...table }, found)) return body
+  const rest = stripToml(edit, body)
+  const name = path.join('.')
+  if (tableAt(rest, path) !== undefined)
+    throw new Unusable(`already has the table ${name}: remove it`)
   const newline = newlineOf(body)
-  const lines = tableOf(path, table)
-  if (body.includes(lines.join(newline))) return body
-  const rest = stripToml(body)
-  const before = tomlOf(rest)
-  const [name = '', ...inner] = path
-  const isTaken = inner.reduce<unknown>(
-    (value, each) => (value as Readonly<Record<string, unknown>> | undefined)?.[each],
-    before[name],
-  )
-  if (isTaken !== undefined)
-    throw new Unusable(`already has the table ${path.join('.')}: remove it`)
   const open = rest === '' || rest.endsWith('\n') ? '' : newline
   const gap = rest === '' ? '' : newline
-  const text = `${rest}${open}${gap}${lines.join(newline)}${newline}`
+  const text = `${rest}${open}${gap}${linesOf(path, table).join(newline)}${newline}`
   try {
     parseToml(text)
   } catch {
-    throw new Unusable(`takes no table ${path.join('.')} at its end`)
+    throw new Unusable(`takes no table ${name} at its end`)
   }
   return text
 }
@@ -247,9 +281,7 @@ function applyToml(path: Path, table: Readonly<Record<string, Json>>, body: stri
 export function applied(edit: Edit, text = ''): string {
   if (edit.kind === 'text') return edit.text
   const [mark, body] = withoutMark(text)
-  return (
-    mark + (edit.kind === 'json' ? applyJson(edit, body) : applyToml(edit.path, edit.table, body))
-  )
+  return mark + (edit.kind === 'json' ? applyJson(edit, body) : applyToml(edit, body))
 }
 
 /** The text without the change, where others changed it since. `before`: as it was. */
@@ -257,6 +289,7 @@ export function stripped(edit: Edit, text: string, before = ''): string {
   if (edit.kind === 'text') return text
   const [mark, body] = withoutMark(text)
   return (
-    mark + (edit.kind === 'json' ? stripJson(edit, body, withoutMark(before)[1]) : stripToml(body))
+    mark +
+    (edit.kind === 'json' ? stripJson(edit, body, withoutMark(before)[1]) : stripToml(edit, body))
   )
 }

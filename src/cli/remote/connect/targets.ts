@@ -122,7 +122,7 @@ export function targetsOf(
   const entry = mcp.entry(program, [...words, 'mcp', '--profile', wiring.profile])
   const mcpEdit: Edit =
     mcp.format === 'toml'
-      ? { kind: 'toml', path: mcp.at, table: entry }
+      ? { kind: 'toml', path: mcp.at, table: entry, isOwn }
       : {
           ...{ kind: 'json', set: [[mcp.at, entry]], add: [], isOwn },
           ...(mcp.initial && { initial: mcp.initial }),
