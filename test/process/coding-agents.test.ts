@@ -6,6 +6,7 @@ import {
   mkdirSync,
   readdirSync,
   readFileSync,
+  rmSync,
   statSync,
   symlinkSync,
   writeFileSync,
@@ -173,7 +174,7 @@ test.each([
   ['claude-code', SETTINGS, '{'],
   ['claude-code', SETTINGS, '{"hooks": []}'],
   ['codex', 'work/Atlas/.codex/config.toml', 'a = '],
-  ['gemini', 'work/Atlas/.gemini/settings.json', '\xff'],
+  ['gemini', 'work/Atlas/.gemini/settings.json', '{"a": "\xff"}'],
 ])('a broken file is named, and nothing is changed: %s %s %j', async (client, path, text) => {
   const { say, all, home, born, profiles } = await place()
   mkdirSync(dirname(join(home, path)), { recursive: true })
@@ -350,6 +351,25 @@ describe('who may', () => {
     expect(stderr).toContain('agent-home birth --name NAME')
     expect(stderr).toContain('agent-home connect codex')
   })
+})
+
+test('Claude’s own notes have a directory for each project, and stay', async () => {
+  const { say, home } = await place()
+  await say('connect', 'claude-code', '--yes')
+  const notes = join(home, CONFIG, 'notes/claude-code.atlas')
+  const settings = JSON.parse(readFileSync(join(home, SETTINGS), 'utf8'))
+  expect(settings).toMatchObject({ autoMemoryDirectory: notes })
+  const sync = `sync ${notes} --profile claude-code.atlas --prefix atlas.notes.. >`
+  for (const event of ['SessionStart', 'SessionEnd'])
+    expect(JSON.stringify(settings.hooks[event])).toContain(sync)
+  writeFileSync(join(notes, 'MEMORY.md'), 'mine\n')
+  const removed = await say('connect', 'claude-code', '--remove', '--yes')
+  expect(removed.stderr).toContain(`Its notes stay in ${notes}.`)
+  expect(readFileSync(join(notes, 'MEMORY.md'), 'utf8')).toBe('mine\n')
+  await say('connect', 'claude-code', '--yes')
+  rmSync(join(notes, 'MEMORY.md'))
+  await say('connect', 'claude-code', '--remove', '--yes')
+  expect(existsSync(notes)).toBe(false)
 })
 
 test('nothing is made without a yes', async () => {
