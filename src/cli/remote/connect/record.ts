@@ -7,7 +7,7 @@ import { Failure } from '../../failure.ts'
 import { writeJson } from '../../temporary.ts'
 import { profilesFile } from '../profiles.ts'
 import type { Place } from './clients.ts'
-import type { Kept } from './files.ts'
+import type { Kept } from './file-set.ts'
 import type { Wiring } from './targets.ts'
 
 export interface Connection {

@@ -6,7 +6,7 @@ import { EXIT } from '../../exit-codes.ts'
 import { missing } from '../../failure.ts'
 import { clients, type Place } from './clients.ts'
 import { differenceOf } from './difference.ts'
-import { type Restoration, restorationsOf, restore } from './files.ts'
+import { type Restoration, restorationsOf, restore } from './file-set.ts'
 import { endKey, save } from './key.ts'
 import {
   type Connection,
