@@ -245,7 +245,7 @@ const withToken: readonly Ungrouped[] = [
     name: 'hook',
     summary: 'recall and capture memories for a coding agent, which runs it',
     details:
-      'Reads the JSON of an event of a coding agent on standard input, and prints what the agent takes: at the start of a session what is known (up to 4 KiB), for a prompt what answers it (up to 2 KiB, mostly nothing). With --capture it also keeps the turns of the session, verbatim but without obvious secrets, as memories PREFIXsessions.DAY.SESSION.N of up to 16 KiB; beyond 2,000 of them or 16 MiB the oldest are deleted. It ends within two seconds and always with 0; what went wrong is in hooks.log, beside the profiles. See docs/cli.md.',
+      'Reads the JSON of an event of a coding agent on standard input, and prints what the agent takes: at the start of a session what is known (up to 4 KiB), for a prompt what answers it (up to 2 KiB, mostly nothing). With --capture it also keeps the turns of the session, verbatim but without obvious secrets, as memories PREFIXsessions.DAY.SESSION.N of up to 16 KiB; beyond 2,000 of them or 16 MiB the oldest are deleted. It ends within two seconds and always with 0; what went wrong is in hooks.log, beside the profiles, and agent-home connect says it once.',
     parameters: [{ name: 'EVENT', optional: true }],
     options: [
       {
