@@ -53,7 +53,8 @@ export async function settle(home: AgentHome): Promise<void> {
 }
 
 export function forge(database: string, agentId: string, { sql }: Forgery): void {
-  const db = new DatabaseSync(database)
+  // The service writes too.
+  const db = new DatabaseSync(database, { timeout: 10_000 })
   for (const each of [...sql, ...adjust]) db.prepare(each).run({ agent: agentId })
   db.close()
 }

@@ -219,7 +219,7 @@ def test_an_option_has_the_values_of_its_parameter(
         for each in operations.values()
         if each.get("operationId") == operation_id
     )
-    (schema,) = (each["schema"] for each in found["parameters"] if each["name"] == parameter)
+    (schema,) = (each["schema"] for each in found["parameters"] if each.get("name") == parameter)
     if "$ref" in schema:
         schema = description["components"]["schemas"][schema["$ref"].split("/")[-1]]
     name = {"onConflict": "on_conflict"}.get(parameter, parameter)
