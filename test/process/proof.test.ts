@@ -59,7 +59,7 @@ async function verdictHere(token: string, program = verifier): Promise<Verdict> 
 
 /** Behind the service's back. */
 function altered(sql: string, agentId: string): void {
-  const db = new DatabaseSync(join(directory, 'data/home.db'))
+  const db = new DatabaseSync(join(directory, 'data/home.db'), { timeout: 10_000 })
   expect(db.prepare(sql).run(agentId).changes).toBe(1)
   db.close()
 }
