@@ -46,7 +46,8 @@ const syncLine = (command: readonly string[], wiring: Wiring, notes: string): st
 }
 
 const HOOK_SECONDS = 5
-const SYNC_SECONDS = 10
+/** A sync waits for another one of the directory for ten seconds. */
+const SYNC_SECONDS = 15
 
 /** What runs at an event. */
 function linesOf(
