@@ -33,7 +33,8 @@ describe('the guide', () => {
   test('names what an agent does not find by trying', async () => {
     const text = await guide()
     for (const said of [
-      'POST /memory/append {key, text}',
+      'POST /memory/append {key, text, "line":true} (with an Idempotency-Key',
+      '&since=mine',
       '{"rename":{from, to, expectedVersion}}',
       'GET /memories?deleted=true',
       'GET /events?order=newest',

@@ -85,7 +85,7 @@ const append: MemoryVerb<typeof appendSchema> = {
     name: 'append_memory',
     title: 'Append to a memory',
     description:
-      'Adds text to the end of a memory, on a line of its own, or creates the memory. Called again, it adds it again.',
+      'Adds text to the end of a memory, on a line of its own, or creates the memory. Called again, it adds it again, unless you send expectedVersion.',
     idempotent: false,
     schema: appendSchema.extend({
       line: z.boolean().default(true).meta({ description: 'false: no line end before it.' }),
