@@ -40,7 +40,7 @@ const nextCall = z.object({ method: z.string(), path: z.string(), why: z.string(
 export const NEXT: readonly z.output<typeof nextCall>[] = [
   { method: 'GET', path: '/api/agents/me/context?about=TASK', why: 'For a task.' },
   { method: 'GET', path: '/api/agents/me/memory?key=KEY', why: 'A text.' },
-  { method: 'GET', path: '/llms.txt', why: 'How to call everything.' },
+  { method: 'GET', path: '/llms.txt', why: 'More.' },
 ]
 
 const item = z.object({
