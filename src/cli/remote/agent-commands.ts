@@ -28,7 +28,11 @@ const RUN: Option = {
   value: 'NAME',
   summary: 'what this run is called in the history (AGENT_HOME_RUN)',
 }
-const OF_RUN: Option = { name: 'run', value: 'NAME', summary: 'only memories that this run changed since' }
+const OF_RUN: Option = {
+  name: 'run',
+  value: 'NAME',
+  summary: 'only memories that this run changed since',
+}
 
 const PREFIX: Option = { name: 'prefix', value: 'PREFIX', summary: 'only keys with this prefix' }
 const LIMIT: Option = { name: 'limit', value: 'N', summary: 'maximum number of results' }
@@ -317,7 +321,11 @@ const withToken: readonly Ungrouped[] = [
     parameters: [{ name: 'EVENT' }],
     options: [
       PREFIX,
-      { name: 'by', value: 'WHO', summary: 'only memories that agent, operator or this named key changed since' },
+      {
+        name: 'by',
+        value: 'WHO',
+        summary: 'only memories that agent, operator or this named key changed since',
+      },
       OF_RUN,
       DRY_RUN,
     ],

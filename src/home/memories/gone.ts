@@ -1,4 +1,5 @@
 /** What became of a memory that is gone, so that a refusal advises only what works. */
+import { ifAnswered } from '../../store/port/errors.ts'
 import type { Identity } from '../../store/port/identity.ts'
 import type { ChangeError, Deleted } from '../../store/port/memories.ts'
 import type { Home } from '../home.ts'
@@ -25,6 +26,13 @@ export async function lastVersion(
   if (found.outcome !== 'versions') return undefined
   return found.versions.find(({ operation }) => operation !== 'delete')?.version
 }
+
+/**
+ * The same of a memory that was just deleted; undefined if the store does not answer now, which is no
+ * reason to refuse what is committed.
+ */
+export const lastOfDeleted = (...of: Parameters<typeof lastVersion>) =>
+  ifAnswered(lastVersion(...of).then((last) => ({ last })))
 
 /** Renames from a key, oldest first. The first of this time is found at once. */
 async function renamesFrom(

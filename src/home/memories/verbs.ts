@@ -20,7 +20,7 @@ import {
   tooLargeAnswer,
 } from './answers.ts'
 import { expectedVersion, metadata, metadataIn, text } from './content.ts'
-import { lastVersion } from './gone.ts'
+import { lastOfDeleted } from './gone.ts'
 import { write } from './memory.ts'
 import { carryOut, type MemoryVerb, requireAgreement, savingEndpoint } from './verb.ts'
 
@@ -226,11 +226,11 @@ export const deletedSchema = z.object({
   deletedAt: dateTime,
 })
 
-/** `last`: the newest version that can be restored. */
-const noteOf = (last: number | undefined): string =>
-  last === undefined
-    ? 'None of its versions is retained: it cannot be restored.'
-    : `Its versions are retained: POST /api/agents/me/memory/restore with version ${last} and expectedVersion 0 restores it. Only the operator can erase it permanently.`
+function noteOf(found: Awaited<ReturnType<typeof lastOfDeleted>>): string {
+  if (!found) return 'GET /api/agents/me/memory/versions lists what can be restored.'
+  if (found.last === undefined) return 'None of its versions is retained: it cannot be restored.'
+  return `Its versions are retained: POST /api/agents/me/memory/restore with version ${found.last} and expectedVersion 0 restores it. Only the operator can erase it permanently.`
+}
 
 export const deleteMemory = endpoint({
   operationId: 'deleteMemory',
@@ -255,7 +255,7 @@ export const deleteMemory = endpoint({
         .meta({ id: 'DeletedMemory' }),
       example: {
         deleted: { key: memoryExample.key, version: 4, deletedAt: memoryExample.updatedAt },
-        note: noteOf(3),
+        note: noteOf({ last: 3 }),
       },
     },
     404: missingAnswer,
@@ -266,7 +266,7 @@ export const deleteMemory = endpoint({
     requireAgreement(call, query.expectedVersion)
     const result = await carryOut(remove, home, identity, query, '')
     const deleted = deletedView(result)
-    const last = await lastVersion(home, identity, deleted.key)
+    const last = await lastOfDeleted(home, identity, deleted.key)
     return json(call, 200, { deleted, note: noteOf(last) })
   },
 })

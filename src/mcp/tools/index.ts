@@ -1,7 +1,7 @@
 /** The tools, in the order in which they are listed; those that change memories are the verbs. */
 import type { Home } from '../../home/home.ts'
 import { deletedView, receiptJson, type Saved } from '../../home/memories/answers.ts'
-import { lastVersion } from '../../home/memories/gone.ts'
+import { lastOfDeleted } from '../../home/memories/gone.ts'
 import { carryOut, type MemoryVerb } from '../../home/memories/verb.ts'
 import { verbs } from '../../home/memories/verbs.ts'
 import type { Identity } from '../../store/port/identity.ts'
@@ -11,6 +11,13 @@ import { listMemories, searchMemories } from './looking.ts'
 import { getContext, memoryHistory, readMemory } from './reading.ts'
 import { renameMemory } from './renaming.ts'
 import type { Tool, ToolResult } from './tool.ts'
+
+function undoOf(found: Awaited<ReturnType<typeof lastOfDeleted>>): string {
+  if (!found) return 'memory_history lists what can be restored.'
+  return found.last === undefined
+    ? 'None of its versions is kept: it cannot be restored.'
+    : `restore_memory with version ${found.last} and expectedVersion 0 restores it.`
+}
 
 async function resultOf(
   home: Home,
@@ -26,11 +33,7 @@ async function resultOf(
     }
   }
   const view = deletedView(result)
-  const last = await lastVersion(home, identity, view.key)
-  const undo =
-    last === undefined
-      ? 'None of its versions is kept: it cannot be restored.'
-      : `restore_memory with version ${last} and expectedVersion 0 restores it.`
+  const undo = undoOf(await lastOfDeleted(home, identity, view.key))
   return {
     text: `${view.key} is deleted. ${undo}`,
     json: () => JSON.stringify({ deleted: view }),

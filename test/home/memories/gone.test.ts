@@ -1,5 +1,8 @@
 /** What a refusal says of a memory that is no longer under its key: following it leads to the memory. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import type { Home } from '../../../src/home/home.ts'
+import { lastOfDeleted } from '../../../src/home/memories/gone.ts'
+import { StoreUnavailable } from '../../../src/store/port/errors.ts'
 import { type Born, engines, openService, type TestService, write } from '../../harness.ts'
 import { connect } from '../../mcp/clients.ts'
 
@@ -259,4 +262,15 @@ describe.each(engines)('a memory that is gone on $name', (engine) => {
       expect(said).not.toContain('restore_memory')
     }
   })
+})
+
+test.each([
+  ['is no reason to refuse a deletion that is committed', new StoreUnavailable('away'), undefined],
+  ['that is a fault is one', new Error('fault'), 'fault'],
+])('a store that does not answer after it %s', async (_, error, thrown) => {
+  const store = { listVersions: () => Promise.reject(error) } as unknown as Home['store']
+  const identity = { kind: 'agent', agentId: 'a', status: 'active', tokenHash: 't' } as const
+  const found = lastOfDeleted({ store }, identity, 'plan')
+  if (thrown) await expect(found).rejects.toThrow(thrown)
+  else expect(await found).toBeUndefined()
 })

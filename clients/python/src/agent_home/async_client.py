@@ -75,10 +75,9 @@ class AsyncAgentHome(Handle):
     A task that is cancelled ends its call, and a change may have been made by then.
 
     `url`, `token` and `run` are those of AGENT_HOME_URL, AGENT_HOME_TOKEN and AGENT_HOME_RUN unless
-    told. `run`: what this run of your program is called, at most 80 characters; it is kept with what
-    it writes, as `by.run`. `timeout`:
-    seconds that one try may take, 15 unless told. `retries`: how often a question is repeated,
-    where that is safe, 4 unless told. `max_wait`: the longest Retry-After that is waited for, in
+    told. `run`: what this run of your program is called, at most 80 characters; it is kept with
+    what it writes, as `by.run`. `timeout`: seconds that one try may take, 15 unless told.
+    `retries`: how often a question is repeated, where that is safe, 4 unless told. `max_wait`: the longest Retry-After that is waited for, in
     seconds, 60 unless told. `on_retry` is called before each wait. `heads`: where the last head of
     this home is remembered; with it, the first call checks it. `transport`: of httpx, of your own.
     Raises ValueError if the address or the token is missing or malformed.
@@ -316,12 +315,13 @@ class AsyncAgentHome(Handle):
     ) -> Memory:
         """Adds text to the end of a memory, or creates it.
 
-        Without `expected_version` it is added to whatever is there. If the answer is lost it is sent
-        again with the same Idempotency-Key, and made once; a home before 2.1 knows no such key, and
-        a lost answer is OutcomeUnknown. With an `idempotency_key` of your own, of
-        `new_idempotency_key`, a later call is the same append for a day; its `text` is empty if that
-        version is no longer kept under the key. With `line` it begins a line of its own. A memory
-        that is full is HomeError `text_too_large`: `details["nextKey"]` is a key to go on under.
+        Without `expected_version` it is added to whatever is there. If the answer is lost it is
+        sent again with the same Idempotency-Key, and made once; a home before 2.1 knows no such
+        key, and a lost answer is OutcomeUnknown. With an `idempotency_key` of your own, of
+        `new_idempotency_key`, a later call is the same append for a day; its `text` is empty if
+        that version is no longer kept under the key. With `line` it begins a line of its own. A
+        memory that is full is HomeError `text_too_large`: `details["nextKey"]` is a key to go on
+        under.
         """
         op = self._core.append(key, text, expected_version, line, call, idempotency_key)
         return await self._run(op)
