@@ -75,10 +75,11 @@ class AgentHome(Handle):
     `url`, `token` and `run` are those of AGENT_HOME_URL, AGENT_HOME_TOKEN and AGENT_HOME_RUN unless
     told. `run`: what this run of your program is called, at most 80 characters; it is kept with
     what it writes, as `by.run`. `timeout`: seconds that one try may take, 15 unless told.
-    `retries`: how often a question is repeated, where that is safe, 4 unless told. `max_wait`: the longest Retry-After that is waited for, in
-    seconds, 60 unless told. `on_retry` is called before each wait. `heads`: where the last head of
-    this home is remembered; with it, the first call checks it. `transport`: of httpx, of your own.
-    Raises ValueError if the address or the token is missing or malformed.
+    `retries`: how often a question is repeated, where that is safe, 4 unless told. `max_wait`: the
+    longest Retry-After that is waited for, in seconds, 60 unless told. `on_retry` is called before
+    each wait. `heads`: where the last head of this home is remembered; with it, the first call
+    checks it. `transport`: of httpx, of your own. Raises ValueError if the address or the token is
+    missing or malformed.
 
     ```python
     with AgentHome(url=url, token=token) as home:
