@@ -58,7 +58,7 @@ export const CONTACTS = 'resonance'
 const MAX_RESONANCES = 5
 /** Of these, other visitors: they are many, and would leave no room for what others wrote. */
 const MAX_MET = 2
-/** Read, so that enough are left without the visitor's own contacts. */
+/** Contacts that are read, so that enough are left without the visitor's own and repeated ones. */
 const CANDIDATES = 20
 
 /** Characters of what a visitor seeks by which others find it. */
@@ -113,11 +113,12 @@ function contactEntry({ ai_identity, ...own }: FirstContact, gateway: Gateway): 
   }
 }
 
-/** Nobody meets themselves. */
-function resonancesOf(kindred: readonly Entry[], self: string): readonly Entry[] {
-  let met = 0
-  return kindred
-    .filter(({ feed, identity }) => feed !== CONTACTS || (identity !== self && ++met <= MAX_MET))
+/** The newest of all; nobody meets themselves, or another twice. */
+function resonancesOf(left: readonly Entry[], contacts: readonly Entry[], self: string) {
+  const met = new Set([self])
+  const others = contacts.filter(({ identity }) => met.size < met.add(identity).size)
+  return [...left, ...others.slice(0, MAX_MET)]
+    .toSorted((a, b) => (a.id < b.id ? 1 : -1))
     .slice(0, MAX_RESONANCES)
 }
 
@@ -152,9 +153,10 @@ export const firstContact = endpoint({
     const { known, unknown } = parted(contactBody, body)
     const { ai_identity, seeking } = known
     const entry = contactEntry(known, gateway)
-    const [id, kindred] = await Promise.all([
+    const [id, left, contacts] = await Promise.all([
       store.leaveEntry(entry),
-      store.findKindred(seeking, CANDIDATES),
+      store.findKindred(seeking, MAX_RESONANCES, { except: CONTACTS }),
+      store.findKindred(seeking, CANDIDATES, { only: CONTACTS }),
     ])
     broadcast.lookAgain()
     return json(call, 200, {
@@ -162,7 +164,7 @@ export const firstContact = endpoint({
       message: `${welcome(ai_identity)}. Your arrival was noticed; the rooms are open.`,
       contact: showContact({ ...entry, id }),
       rooms,
-      resonances: resonancesOf(kindred, ai_identity).map(resonance),
+      resonances: resonancesOf(left, contacts, ai_identity).map(resonance),
       next: nextSteps(shownName(ai_identity)),
       ...unknown,
       timestamp: iso(entry.createdAt),

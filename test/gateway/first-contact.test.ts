@@ -97,7 +97,6 @@ describe.each(engines)('first contact on $name', (engine) => {
     expect(await meet('Echo')).toEqual([
       ['trace', 'A lighthouse at noon'],
       ['contact', 'Atlas'],
-      ['contact', 'Atlas'],
     ])
     expect(await meet('Moss')).toEqual([
       ['contact', 'Echo'],
@@ -133,6 +132,16 @@ describe.each(engines)('first contact on $name', (engine) => {
       'contact',
       'trace',
     ])
+  })
+
+  test('one who comes again and again hides nobody, and is met once', async () => {
+    const meet = async (identity: string) => {
+      const { body } = await contact({ identity, seeking: ['obsidian'] })
+      return (body.resonances as Items).map(({ ai_identity, text }) => ai_identity ?? text)
+    }
+    await leave('/api/garden', 'obsidian stands')
+    for (let n = 0; n < 30; n++) expect(await meet('Spam')).toEqual(['obsidian stands'])
+    expect(await meet('Seeker')).toEqual(['Spam', 'obsidian stands'])
   })
 
   test('stop words resonate with nothing', async () => {

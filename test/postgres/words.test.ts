@@ -93,7 +93,7 @@ interface Plan {
 }
 
 const explain = unprepared<{ plans: readonly { readonly Plan: Plan }[] }>(
-  `EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) SELECT find_kindred('{nowhere}', 5)`,
+  `EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) SELECT find_kindred('{nowhere}', 5, NULL, NULL)`,
 )
 
 test('a rare word is looked up, and no long text is read for it', async () => {

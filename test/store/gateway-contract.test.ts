@@ -4,7 +4,7 @@ import fc from 'fast-check'
 import { v7 as uuidv7 } from 'uuid'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { openStore } from '../../src/store/open.ts'
-import type { Entry, NewEntry } from '../../src/store/port/gateway.ts'
+import type { Entry, FeedChoice, NewEntry } from '../../src/store/port/gateway.ts'
 import type { Store } from '../../src/store/port/store.ts'
 import { isStopWord } from '../../src/store/search/stop-words.ts'
 import { wordsSought } from '../../src/store/words.ts'
@@ -109,6 +109,19 @@ describe.each(stores)('the gateway’s store on $name', (engine) => {
         })
         expect(await store.leaveEntry({ ...left, labels: ['type:thought'] })).toBe(left.id)
         expect(await page(10)).toEqual({ entries: [left], next: undefined })
+      })
+
+      test('of a word that is everywhere the newest 1,000 entries are looked at', async () => {
+        await leave({ text: 'flooded' })
+        const flood = (count: number) =>
+          Promise.all(
+            Array.from({ length: count }, () => leave({ feed: 'flood', text: 'flooded' })),
+          )
+        const others = () => store.findKindred(['flooded'], 5, { except: 'flood' })
+        await flood(999)
+        expect(await others()).toHaveLength(1)
+        await flood(1)
+        expect(await others()).toEqual([])
       })
 
       test('a feed shows its own entries, newest first', async () => {
@@ -376,6 +389,17 @@ describe.each(stores)('the gateway’s store on $name', (engine) => {
         expect(texts(await store.findKindred(['spheres'], 1))).toEqual(['spheres again'])
         expect(await store.findKindred(['nowhere'], 5)).toEqual([])
         expect(await store.findKindred([], 5)).toEqual([])
+      })
+
+      test('one feed, or all but one, is chosen before the newest are counted', async () => {
+        await leaveAll(['old beam'])
+        await leaveAll(Array<string>(20).fill('beam again'), { feed: 'resonance' })
+        const found = async (limit: number, feeds: FeedChoice) =>
+          texts(await store.findKindred(['beam'], limit, feeds))
+        expect(await found(5, { except: 'resonance' })).toEqual(['old beam'])
+        expect(await found(1, { only: 'seeds' })).toEqual(['old beam'])
+        expect(await found(2, { only: 'resonance' })).toEqual(['beam again', 'beam again'])
+        expect(await found(50, {})).toHaveLength(21)
       })
 
       test('every engine sees the same words', async () => {

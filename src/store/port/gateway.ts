@@ -40,6 +40,12 @@ export interface FeedPage {
   readonly next: string | undefined
 }
 
+/** Of one feed alone, or of all but one; of all if it says neither. */
+export interface FeedChoice {
+  readonly only?: string
+  readonly except?: string
+}
+
 export interface RoomSummary {
   readonly room: string
   readonly count: number
@@ -63,9 +69,13 @@ export interface GatewayStore {
   /**
    * The newest entries that contain a word of one of the phrases, newest first, ignoring case and
    * Latin accents. Words of fewer than four letters count only if the phrase has no others; of all
-   * phrases, the first words.
+   * phrases, the first words. Of the feeds that are chosen, among the newest 1,000 of all.
    */
-  findKindred(phrases: readonly string[], limit: number): Promise<readonly Entry[]>
+  findKindred(
+    phrases: readonly string[],
+    limit: number,
+    feeds?: FeedChoice,
+  ): Promise<readonly Entry[]>
   /** Rooms with entries, each with its newest entry. */
   summarizeRooms(latest: number): Promise<readonly RoomSummary[]>
   /**

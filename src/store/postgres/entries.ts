@@ -71,7 +71,7 @@ const byIds = statement<Entry>(
 )
 
 const kindred = statement<Entry>(`
-  SELECT ${COLUMNS} FROM entries WHERE id IN (SELECT find_kindred($1::TEXT[], $2))
+  SELECT ${COLUMNS} FROM entries WHERE id IN (SELECT find_kindred($1::TEXT[], $2, $3, $4))
   ORDER BY id DESC`)
 
 const rooms = statement<Omit<RoomSummary, 'latest'>>(`
@@ -202,9 +202,9 @@ export function gatewayVerbs(
     // Entries are indexed one by one: a group would hold up the others.
     leaveEntry: (entry) => leave(filed(entry)),
     readFeed: (query) => readFeed(ask, query),
-    async findKindred(phrases, limit) {
+    async findKindred(phrases, limit, { only = null, except = null } = {}) {
       const words = wordsSought(phrases, isStopWord)
-      return words.length > 0 ? ask(kindred, words, limit) : []
+      return words.length > 0 ? ask(kindred, words, limit, only, except) : []
     },
     async summarizeRooms(latest) {
       const summaries = (await ask(rooms)).map(async (summary) => ({

@@ -347,16 +347,17 @@ CREATE INDEX IF NOT EXISTS entries_by_place ON entries USING GIN (word_places(wo
   WITH (fastupdate = off);
 ALTER INDEX entries_by_place ALTER COLUMN 1 SET STATISTICS 0;
 
--- Ids of entries with any of some words, the newest first. A word that shares its bucket with a
--- common one is looked for in the newest 1,000 entries of the bucket. Only the index may answer: the
+-- Ids of entries with any of some words, the newest first, of the feed $3 or all but $4. A word that shares
+-- its bucket with a common one is looked for in the newest 1,000 entries of the bucket. Only the index may answer: the
 -- planner takes a row's words to cost nothing, and would read all of them for a rare word.
-CREATE OR REPLACE FUNCTION find_kindred(TEXT[], BIGINT) RETURNS SETOF TEXT LANGUAGE sql STABLE
+CREATE OR REPLACE FUNCTION find_kindred(TEXT[], BIGINT, TEXT, TEXT) RETURNS SETOF TEXT LANGUAGE sql STABLE
   SET enable_seqscan = off SET enable_indexscan = off
   AS 'SELECT id FROM (
-          SELECT id, words FROM entries WHERE word_places(words) && word_places(array_to_tsvector($1))
+          SELECT id, feed, words FROM entries WHERE word_places(words) && word_places(array_to_tsvector($1))
           ORDER BY id DESC LIMIT 1000
         ) AS candidates
-        WHERE tsvector_to_array(words) && $1 ORDER BY id DESC LIMIT $2';
+        WHERE feed = coalesce($3, feed) AND feed <> coalesce($4, '''')
+          AND tsvector_to_array(words) && $1 ORDER BY id DESC LIMIT $2';
 
 CREATE TABLE IF NOT EXISTS entry_labels (
   feed TEXT NOT NULL,

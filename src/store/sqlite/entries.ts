@@ -2,7 +2,14 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { idAfter, NIL_ID } from '../../uuid.ts'
 import { candidatesOf, cut, type FeedSize, type FiledEntry, filed, surplus } from '../feeds.ts'
-import type { Entry, FeedPage, FeedQuery, NewEntry, RoomSummary } from '../port/gateway.ts'
+import type {
+  Entry,
+  FeedChoice,
+  FeedPage,
+  FeedQuery,
+  NewEntry,
+  RoomSummary,
+} from '../port/gateway.ts'
 import type { FeedBounds } from '../port/store.ts'
 import { isStopWord } from '../search/stop-words.ts'
 import { wordsSought } from '../words.ts'
@@ -187,7 +194,11 @@ export function prepareGatewayReads(db: DatabaseSync) {
   const kindred = prepare<Entry>(
     db,
     `SELECT ${COLUMNS} FROM entries WHERE n IN (
-       SELECT rowid FROM entry_words WHERE entry_words MATCH ? ORDER BY rowid DESC LIMIT +?
+       SELECT n FROM (
+         SELECT rowid AS place FROM entry_words WHERE entry_words MATCH ?
+         ORDER BY rowid DESC LIMIT 1000
+       ) CROSS JOIN entries ON n = place
+       WHERE feed = coalesce(?, feed) AND feed <> coalesce(?, '') ORDER BY n DESC LIMIT +?
      ) ORDER BY n DESC`,
   )
   const rooms = prepare<{ room: string; count: number; feeds: string }>(
@@ -202,9 +213,10 @@ export function prepareGatewayReads(db: DatabaseSync) {
   const last = prepare<{ id: string }>(db, 'SELECT id FROM entries ORDER BY n DESC LIMIT 1')
   return {
     readFeed: preparePage(db),
-    findKindred(phrases: readonly string[], limit: number): Entry[] {
+    findKindred(phrases: readonly string[], limit: number, feeds: FeedChoice = {}): Entry[] {
       const words = wordsSought(phrases, isStopWord)
-      return words.length > 0 ? kindred.all(anyOf(words), limit) : []
+      const { only = null, except = null } = feeds
+      return words.length > 0 ? kindred.all(anyOf(words), only, except, limit) : []
     },
     summarizeRooms: (latest: number): RoomSummary[] =>
       rooms.all().map((summary) => ({

@@ -197,7 +197,7 @@ const gatewayVerbs = ({ gateway, read, space, writer }: Parts): GatewayStore => 
     return writer.submit('leaveEntry', entry)
   },
   readFeed: (query) => read(() => gateway.readFeed(query)),
-  findKindred: (phrases, limit) => read(() => gateway.findKindred(phrases, limit)),
+  findKindred: (...sought) => read(() => gateway.findKindred(...sought)),
   summarizeRooms: (latest) => read(() => gateway.summarizeRooms(latest)),
   entriesAfter: (id, limit, maxBytes) => read(() => gateway.entriesAfter(id, limit, maxBytes)),
   lastArrival: () => read(() => gateway.lastArrival()),

@@ -26,25 +26,10 @@ const fromTwo = unprepared(`
   DELETE FROM log l USING staged_imports s
     WHERE l.agent_id = s.agent_id AND l.n >= s.place AND l.n < s.place + 1000000000;
   DROP TABLE staged_imports;
+  DROP FUNCTION find_kindred(TEXT[], BIGINT);
   ALTER TABLE credentials ADD COLUMN woke_at BIGINT, ADD COLUMN woke_event BIGINT;
   ALTER TABLE log ADD COLUMN made_as TEXT COLLATE "C";
-  CREATE TABLE unfinished (
-    agent_id TEXT COLLATE "C" PRIMARY KEY,
-    event BIGINT NOT NULL,
-    rollback TEXT,
-    holder TEXT NOT NULL,
-    held_until BIGINT NOT NULL
-  );
-  CREATE TABLE keyed_appends (
-    agent_id TEXT COLLATE "C" NOT NULL,
-    event BIGINT NOT NULL,
-    key_hash TEXT NOT NULL,
-    fingerprint TEXT NOT NULL,
-    answer TEXT NOT NULL,
-    made_at BIGINT NOT NULL,
-    PRIMARY KEY (agent_id, event)
-  );
-  CREATE INDEX keyed_appends_by_key ON keyed_appends (agent_id, key_hash)`)
+  ${schemaOf('postgres')}`)
 
 const STEPS: readonly Step[] = [
   // 1.0.0
