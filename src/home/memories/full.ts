@@ -12,8 +12,8 @@ const NUMBERED = /^(.+)\.([2-9]|[1-9]\d{1,2})$/
 
 const KEY = new RegExp(fields.key.pattern)
 
-/** Keys that are looked at. */
-const MOST_LOOKS = 10
+/** The highest number of a line. */
+const LAST = 999
 
 async function isFree({ store }: Reads, identity: Identity, key: string): Promise<boolean> {
   return (await store.readMemory(identity, key)).outcome === 'missing'
@@ -26,15 +26,27 @@ async function lineOf(home: Reads, identity: Identity, key: string) {
   return goesOn ? { base, next: Number(number) + 1 } : { base: key, next: 2 }
 }
 
-/** The first one that has no memory; undefined if it would be too long, or others have it. */
+/**
+ * One without a memory, after one with a memory; undefined if it would be too long, or others have it.
+ * In ever longer steps, and then by halving, so that a long line costs a few looks.
+ */
 async function nextKey(home: Reads, identity: Identity, key: string): Promise<string | undefined> {
   const { base, next } = await lineOf(home, identity, key)
-  for (let n = next; n < next + MOST_LOOKS; n++) {
-    const candidate = `${base}.${n}`
-    if (!KEY.test(candidate)) return undefined
-    if (await isFree(home, identity, candidate)) return candidate
+  const isFreeAt = (n: number) => isFree(home, identity, `${base}.${n}`)
+  let taken = next - 1
+  let free = next
+  while (!(await isFreeAt(free))) {
+    if (free >= LAST) return undefined
+    taken = free
+    free = Math.min(LAST, 2 * free - next + 1)
   }
-  return undefined
+  while (free - taken > 1) {
+    const middle = Math.floor((taken + free) / 2)
+    if (await isFreeAt(middle)) free = middle
+    else taken = middle
+  }
+  const found = `${base}.${free}`
+  return KEY.test(found) ? found : undefined
 }
 
 export async function tooLarge(

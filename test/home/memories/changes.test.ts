@@ -140,9 +140,28 @@ describe.each(engines)('changes on $name', (engine) => {
     const edited = await post('/memory/edit', { key: 'day.28', old: full, new: 'x'.repeat(16_385) })
     expectProblem(edited, 'text_too_large')
     for (let n = 3; n < 12; n++) await put(`log.${n}`)
-    expect((await append('log', 'xx')).body).not.toHaveProperty('nextKey')
+    expect(await nextOf('log', 'xx')).toBe('log.12')
     // What is too long by itself is no matter of the memory.
     expect((await append('log', 'x'.repeat(16_385))).body).not.toHaveProperty('bytes')
+  })
+
+  test('the key to go on under is found at the end of a long line too', async () => {
+    const { put, post } = await fresh()
+    const nextOf = async (key: string) =>
+      (await post('/memory/append', { key, text: 'x' })).body.nextKey
+    const putAll = async (from: number, to: number) => {
+      const operations = Array.from({ length: to - from }, (_, n) => ({
+        write: { key: `log.${from + n}`, text: 'x', expectedVersion: 0 },
+      }))
+      expect((await post('/batch', { operations })).status).toBe(200)
+    }
+    const full = 'x'.repeat(16_384)
+    await put('log', 0, full)
+    await put('log.2', 0, full)
+    for (let n = 3; n < 903; n += 100) await putAll(n, n + 100)
+    expect([await nextOf('log'), await nextOf('log.2')]).toEqual(['log.903', 'log.903'])
+    await putAll(903, 1_000)
+    expect([await nextOf('log'), await nextOf('log.2')]).toEqual([undefined, undefined])
   })
 
   test('a key with a prefix is told a key within it', async () => {
