@@ -8,7 +8,8 @@ import type { Identified } from '../pipeline/guards/bearer.ts'
 import { characters } from '../pipeline/schemas.ts'
 
 /** Spaces between characters are fine; controls, line ends and invisible characters are not. */
-const VISIBLE = /^(?=.*[\p{L}\p{N}\p{P}\p{S}])[^\p{C}\p{Zl}\p{Zp}]*$/u
+const VISIBLE =
+  /^(?=.*[\p{L}\p{N}\p{P}\p{S}])[^\p{C}\p{Zl}\p{Zp}[\p{Default_Ignorable_Code_Point}--\p{Variation_Selector}]]*$/v
 
 export const runName = characters(fields.run).refine(
   (name) => VISIBLE.test(name),

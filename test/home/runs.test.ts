@@ -132,6 +132,9 @@ describe.each(engines)('runs on $name', (engine) => {
     ['a line separator', bytes('a\u2028b')],
     ['turned around', bytes('a\u202eb')],
     ['invisible', bytes('\u200b')],
+    ['of letters that are invisible', bytes('\u3164')],
+    ['partly invisible', bytes('nightly\u3164')],
+    ['a variant of nothing', bytes('\ufe0f')],
   ])('a name that is %s is refused, and nothing is written', async (_, run) => {
     const { token } = await service.birth()
     const body = { key: 'a', text: 'x', expectedVersion: 0 }
@@ -149,7 +152,7 @@ describe.each(engines)('runs on $name', (engine) => {
 
   test('of eighty characters it is kept, whatever they are', async () => {
     const { token } = await service.birth()
-    const run = '🌙'.repeat(80)
+    const run = `${'🌙'.repeat(78)}\u2764\ufe0f`
     await by(bytes(run), token).write('a', 'x', 0)
     expect((await get(token, 'events')).events[0]?.by.run).toBe(run)
   })
