@@ -117,6 +117,7 @@ describe('what .agent-home/ignore names', () => {
   test.each([
     ['65537 bytes are more than a file may have (65536)', '#'.repeat(65_537)],
     ['it is not UTF-8', Uint8Array.of(0xe9)],
+    ['line 3 has more than three "**"', '# ** ** ** **\n**/a/**/a/**\n**/a/**/a/**/a/**/b\n'],
   ])('in a file that is none (%s): nothing is done', async (why, rules) => {
     const { home, sync, put, directory, memories, files } = await synced(opened)
     await home.write('there', 'there', { expectedVersion: 0 })

@@ -23,10 +23,16 @@ export function ignoring(patterns: string): Ignores {
   return (path) => rules.ignores(path)
 }
 
+/** Each `**` more in a pattern makes a deep path take many times as long. */
+const isLong = (line: string): boolean => !line.startsWith('#') && line.split('**').length > 4
+
 /** Throws Unfit. */
 export function ignoredIn(file: string): Ignores {
   try {
-    return ignoring(readFile(file, MOST_BYTES)?.text ?? '')
+    const patterns = readFile(file, MOST_BYTES)?.text ?? ''
+    const at = patterns.split('\n').findIndex(isLong)
+    if (at >= 0) throw new Unfit(`line ${at + 1} has more than three "**"`)
+    return ignoring(patterns)
   } catch (error) {
     throw new Unfit(`${file}: ${reasonOf(error)}. Nothing was done.`)
   }
