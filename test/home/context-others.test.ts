@@ -1,7 +1,7 @@
 /** GET /api/agents/me/context?since=mine: what others changed since somebody was last here. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { entriesOf } from '../../src/home/context/others.ts'
-import { type EventType, type HomeEvent, ROWS_PER_LOOK } from '../../src/store/port/events.ts'
+import { type EventType, type OthersEvent, ROWS_PER_LOOK } from '../../src/store/port/events.ts'
 import { type Born, embedded, openService, type TestService, write } from '../harness.ts'
 import { expectProblem, pointersOf } from '../problem.ts'
 
@@ -13,7 +13,7 @@ interface Context {
 }
 
 describe('what others did to a memory, all in all', () => {
-  type Step = readonly [type: EventType, key: string | undefined, more?: Partial<HomeEvent>]
+  type Step = readonly [type: EventType, key: string | undefined, more?: Partial<OthersEvent>]
 
   const entries = (...steps: readonly Step[]) => {
     const events = steps.map(([type, key, more], at) => ({
@@ -68,6 +68,23 @@ describe('what others did to a memory, all in all', () => {
         ['write', 'a'],
       ],
       ['a created 2'],
+    ],
+    [
+      'is created where nothing was',
+      [
+        ['write', 'a', { creates: true }],
+        ['edit', 'a'],
+      ],
+      ['a created 2'],
+    ],
+    [
+      'is renamed and renamed back',
+      [
+        ['rename', 'b', { from: 'a' }],
+        ['edit', 'b'],
+        ['rename', 'a', { from: 'b' }],
+      ],
+      ['a updated 3'],
     ],
     [
       'is restored',

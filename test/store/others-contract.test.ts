@@ -109,6 +109,30 @@ describe.each(stores)('what others changed on $name', (engine) => {
     expect(await others(agent)).toEqual({ keys: ['append log', 'append log'], isWhole: true })
   })
 
+  test('what was created where a deleted memory was, however long ago, and what was not', async () => {
+    const { agent, operator } = await fixture.agent()
+    await change(agent, ['deleted', 'there', 'moved', 'erased'].map(append))
+    await change(agent, [
+      { verb: 'delete', key: 'deleted', expectedVersion: 1 },
+      { verb: 'rename', from: 'moved', to: 'elsewhere', expectedVersion: 1 },
+    ])
+    await fixture.store().eraseMemory(operator, 'erased', 'all', NOON)
+    await change(agent, [append('mine')])
+    const keys = ['deleted', 'there', 'moved', 'erased', 'new', 'elsewhere', 'deleted']
+    await change(operator, keys.map(append))
+    const found = await fixture.store().eventsByOthers(agent, '')
+    const events = found.outcome === 'others' ? found.events : []
+    expect(events.map(({ key, creates }) => [key, creates])).toEqual([
+      ['deleted', true],
+      ['there', false],
+      ['moved', true],
+      ['erased', true],
+      ['new', true],
+      ['elsewhere', false],
+      ['deleted', false],
+    ])
+  })
+
   test('who was revoked is told nothing', async () => {
     const { agent } = await fixture.agent()
     expect(await others({ ...agent, tokenHash: '0'.repeat(64) })).toBe('revoked')

@@ -2,7 +2,7 @@
 import { z } from 'zod'
 import { dateTime } from '../../pipeline/schemas.ts'
 import { startOfDay } from '../../store/port/activity.ts'
-import type { HomeEvent } from '../../store/port/events.ts'
+import type { HomeEvent, OthersEvent } from '../../store/port/events.ts'
 import type { Identity } from '../../store/port/identity.ts'
 import { iso } from '../../time.ts'
 import type { Home } from '../home.ts'
@@ -38,21 +38,22 @@ function renamed(event: HomeEvent, before: Entry | undefined): Entry {
   const { key, from } = event
   if (key === undefined) return { change: 'deleted', event }
   if (from === undefined || before?.change === 'created') return { change: 'created', event }
-  return { change: 'renamed', from: before?.from ?? from, event }
+  const first = before?.from ?? from
+  return first === key ? { change: 'updated', event } : { change: 'renamed', from: first, event }
 }
 
 /** `isFree`: a rename has left the key. */
-function changed(event: HomeEvent, before: Entry | undefined, isFree: boolean): Entry {
+function changed(event: OthersEvent, before: Entry | undefined, isFree: boolean): Entry {
   if (event.type === 'delete' || event.type === 'erase')
     return { ...before, change: 'deleted', event }
   if (before && before.change !== 'deleted') return { ...before, event }
   if (event.type === 'restore') return { change: 'restored', event }
-  const isNew = before !== undefined || isFree || event.version === 1
+  const isNew = before !== undefined || isFree || event.version === 1 || event.creates === true
   return { change: isNew ? 'created' : 'updated', event }
 }
 
 /** By key, in the order of the last change. */
-export function entriesOf(events: readonly HomeEvent[]): ReadonlyMap<string, Entry> {
+export function entriesOf(events: readonly OthersEvent[]): ReadonlyMap<string, Entry> {
   const entries = new Map<string, Entry>()
   const left = new Set<string>()
   for (const event of events) {

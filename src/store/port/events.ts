@@ -136,11 +136,16 @@ export type EventsPage =
     }
   | Refused
 
+export interface OthersEvent extends HomeEvent {
+  /** Nothing had the key before. */
+  readonly creates?: boolean
+}
+
 export type OthersAnswer =
   | {
       readonly outcome: 'others'
       /** Changes of memories, oldest first. */
-      readonly events: readonly HomeEvent[]
+      readonly events: readonly OthersEvent[]
       /** Nothing is missing; false if there may be earlier ones, pruned or not looked at. */
       readonly isWhole: boolean
       /** The newest event of the home, visible to the identity or not. */

@@ -19,6 +19,14 @@ export const retained = statement<{
   base: Uint8Array
 }>('SELECT first_event AS first, last_event AS last, head, base FROM homes WHERE agent_id = $1')
 
+/** `creates`: nothing had the key before. */
+type MadeEventRow = EventRow & { readonly creates: boolean | number | null }
+
+/** For MadeEventRow: whether the version of a row `of` follows none, or a deletion. */
+export const creates = (of: string, previous: string): string => `
+  (${of}.created_at = ${of}.updated_at AND
+    coalesce((SELECT p.operation FROM log p WHERE ${previous}), 'delete') = 'delete') AS creates`
+
 /** What each engine asks of its log. */
 export interface EventStatements {
   /** The time of the newest event up to $2 of the agent $1; the newest 64 may be left out. */
@@ -27,7 +35,7 @@ export interface EventStatements {
    * Of the agent $1, events with $2 < id <= $3 that `eventsMatch` finds, at most $10, in
    * this order.
    */
-  readonly within: Readonly<Record<EventsQuery['order'], Statement<EventRow>>>
+  readonly within: Readonly<Record<EventsQuery['order'], Statement<MadeEventRow>>>
 }
 
 /** Whether an event is from this time on, of a key in this range, of this type, by this author and run. */

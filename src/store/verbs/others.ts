@@ -1,5 +1,11 @@
 /** What others changed since a token was last there. */
-import { type EventType, type HomeEvent, type OthersAnswer, ROWS_PER_LOOK } from '../port/events.ts'
+import {
+  type EventType,
+  type HomeEvent,
+  type OthersAnswer,
+  type OthersEvent,
+  ROWS_PER_LOOK,
+} from '../port/events.ts'
 import type { Identity } from '../port/identity.ts'
 import { OPERATIONS } from '../port/memories.ts'
 import { eventOf } from '../rows.ts'
@@ -35,19 +41,20 @@ export const othersReads = ({ timeUpTo, within }: EventStatements) => ({
     const [mark] = yield* ask(markOf, agentId, kind, key?.id ?? '')
     const { first, last } = log ?? { first: 1, last: 0 }
     const { woke_at: wokeAt, woke_event: woke = null, created_at: createdAt = null } = mark ?? {}
-    const answer = (found: readonly HomeEvent[], isWhole: boolean): OthersAnswer => {
+    const answer = (found: readonly OthersEvent[], isWhole: boolean): OthersAnswer => {
       const events = found.filter(({ type }) => CHANGES.has(type)).toReversed()
       return { outcome: 'others', events, isWhole, last, wokeAt: wokeAt ?? undefined }
     }
     const edge = Math.max(first - 1, last - ROWS_PER_LOOK)
     const low = Math.max(edge, woke ?? 0)
     const since = woke === null ? createdAt : null
-    const found: HomeEvent[] = []
+    const found: OthersEvent[] = []
     for (let until = last; until > low; until -= LOOK) {
       const after = Math.max(low, until - LOOK)
       const range = [null, ...rangeOf({ prefix }), null, null, null, LOOK]
       const rows = yield* ask(within.newest, agentId, after, until, ...range)
-      for (const event of rows.map(eventOf)) {
+      for (const row of rows) {
+        const event = { ...eventOf(row), creates: Boolean(row.creates) }
         if (event.createdAt < (since ?? 0) || isOwn(identity, event)) return answer(found, true)
         found.push(event)
       }

@@ -3,7 +3,7 @@ import { eventsAnswer, lookAfter } from '../../answers.ts'
 import { hexOf } from '../../chain.ts'
 import { type EventStore, ROWS_PER_LOOK } from '../../port/events.ts'
 import { type EventRow, eventOf } from '../../rows.ts'
-import { type EventStatements, eventsMatch } from '../../verbs/event-pages.ts'
+import { creates, type EventStatements, eventsMatch } from '../../verbs/event-pages.ts'
 import { statement } from '../engine/connections.ts'
 import type { Ask } from '../engine/session.ts'
 import { type AdmittedRow, refusedBy } from '../identities.ts'
@@ -50,7 +50,7 @@ const eventsAfter = statement<LoggedRow>(`
   ORDER BY e.id`)
 
 const pageOf = (order: 'ASC' | 'DESC'): string => `
-  SELECT ${EVENT_COLUMNS}
+  SELECT ${EVENT_COLUMNS}, ${creates('log', 'p.agent_id = $1 AND p.n = log.previous')}
   FROM log WHERE agent_id = $1 AND n > $2 AND n <= $3 AND ${eventsMatch({
     ...{ at: EVENT.at, key: 'key', from: 'renamed_from COLLATE "C"' },
     ...{ type: EVENT.type, author: `${EVENT.author}::JSONB` },

@@ -5,7 +5,7 @@ import { hexOf } from '../../chain.ts'
 import type { EventsAnswer } from '../../port/events.ts'
 import type { Identity } from '../../port/identity.ts'
 import { type EventRow, endOf, eventOf } from '../../rows.ts'
-import { type EventStatements, eventsMatch } from '../../verbs/event-pages.ts'
+import { creates, type EventStatements, eventsMatch } from '../../verbs/event-pages.ts'
 import { statement } from '../../verbs/verb.ts'
 import { prepare, prepareTuples } from '../engine/connection.ts'
 import type { Refuse } from '../identities.ts'
@@ -89,12 +89,13 @@ const FILED_OR_NOT = `
   )`
 
 const pageOf = (order: 'ASC' | 'DESC'): string => `${FILED_OR_NOT}
-  SELECT ${COLUMNS} FROM places p JOIN log l ON l.n = p.n
+  SELECT ${COLUMNS}, ${creates('l', 'p.n = l.previous')}
+  FROM places JOIN log l ON l.n = places.n
   WHERE l.event IS NOT NULL AND ${eventsMatch({
     ...{ at: EVENT.at, key: 'l.key', from: 'l.renamed_from', type: 'l.event' },
     author: EVENT.author,
   })}
-  ORDER BY p.id ${order} LIMIT CAST($10 AS BIGINT)`
+  ORDER BY places.id ${order} LIMIT CAST($10 AS BIGINT)`
 
 export const eventStatements: EventStatements = {
   timeUpTo: statement(`
