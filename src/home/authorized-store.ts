@@ -7,7 +7,7 @@ import { hasExpired } from '../pipeline/tokens.ts'
 import type { HomeStore } from '../store/port/home.ts'
 import type { Identity } from '../store/port/identity.ts'
 import { type KeyStore, USE_MS } from '../store/port/keys.ts'
-import { createEventsByPrefix, visible } from './events-by-prefix.ts'
+import { createEventsByPrefix, createOthersByPrefix, visible } from './events-by-prefix.ts'
 import { eachVerb, type HomeVerb, homeVerbs, type Refusal, VERBS } from './home-verbs.ts'
 import { narrowed, type Prefixed, prefixOf } from './key-scope.ts'
 
@@ -30,6 +30,7 @@ function noteUses(store: Pick<KeyStore, 'noteUse'>, clock: () => number) {
 /** What a key with a prefix sees of the home. */
 function underPrefix(store: HomeStore) {
   const eventsByPrefix = createEventsByPrefix(store.eventsAfter)
+  const othersByPrefix = createOthersByPrefix(store.eventsByOthers)
   const narrowing =
     <Query extends Prefixed, T>(verb: (identity: Identity, query: Query) => T) =>
     (identity: Identity, query: Query): T =>
@@ -50,11 +51,11 @@ function underPrefix(store: HomeStore) {
       if (page.outcome !== 'page' || prefix === '') return page
       return { ...page, events: page.events.map((event) => visible(event, prefix)) }
     },
-    async eventsByOthers(identity, asked) {
+    eventsByOthers(identity, asked) {
       const { prefix } = narrowed(identity, { prefix: asked })
-      const found = await store.eventsByOthers(identity, prefix)
-      if (found.outcome !== 'others' || prefixOf(identity) === '') return found
-      return { ...found, events: found.events.map((event) => visible(event, prefix)) }
+      return prefixOf(identity) === ''
+        ? store.eventsByOthers(identity, prefix)
+        : othersByPrefix(identity, prefix)
     },
     exportMemories: (identity, _, history) =>
       store.exportMemories(identity, prefixOf(identity), history),

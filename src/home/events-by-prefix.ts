@@ -9,6 +9,7 @@ import {
   type EventStore,
   type EventsAnswer,
   type HomeEvent,
+  type OthersAnswer,
   ROWS_PER_LOOK,
 } from '../store/port/events.ts'
 import type { Identity } from '../store/port/identity.ts'
@@ -112,5 +113,24 @@ export function createEventsByPrefix(
     const newest = Math.max(now.newest, events.at(-1)?.id ?? 0)
     const first = events[0]?.id ?? page.reached + 1
     return { ...page, events, newest, first, looked: now.looked + page.looked }
+  }
+}
+
+/** Looks on past what is not visible, so that only visible events decide what is told. */
+export function createOthersByPrefix(eventsByOthers: EventStore['eventsByOthers']) {
+  const turn = takeTurns(1)
+  return async (identity: Identity, prefix: string): Promise<OthersAnswer> => {
+    const latest = await eventsByOthers(identity, prefix)
+    if (latest.outcome !== 'others') return latest
+    let { events, isWhole, next } = latest
+    while (next !== undefined && events.length < ROWS_PER_LOOK) {
+      await turn()
+      const found = await eventsByOthers(identity, prefix, next)
+      if (found.outcome !== 'others') return found
+      events = [...found.events, ...events]
+      isWhole = found.isWhole
+      next = found.next
+    }
+    return { ...latest, events: events.map((event) => visible(event, prefix)), isWhole, next }
   }
 }

@@ -292,6 +292,34 @@ describe('a context since one was last here', () => {
     expect(context).toMatchObject({ others: [{ key: 'log' }], leftOut: { earlierOthers: true } })
   })
 
+  test('of a key with a prefix only what it sees counts, however much there is beside it', async () => {
+    const key = await named({ prefix: 'in.' })
+    const beside = async () => {
+      const many = Array.from({ length: 100 }, () => ({ append: { key: 'log', text: '.' } }))
+      for (let n = 0; n <= ROWS_PER_LOOK; n += many.length) await batch(born.token, ...many)
+    }
+    await beside()
+    await write(service, key, 'in.mine', 'x')
+    await beside()
+    const seen = async () => {
+      const { context } = await others(key)
+      return [context.others?.map(({ key: name }) => name), context.leftOut.earlierOthers]
+    }
+    expect(await seen()).toEqual([[], false])
+    const reader = await named({ prefix: 'in.', access: 'read' })
+    await write(service, born.token, 'in.a', 'x')
+    await beside()
+    await write(service, born.token, 'in.b', 'x')
+    expect(await seen()).toEqual([['in.a', 'in.b'], false])
+    expect((await others(reader)).context).toMatchObject({
+      others: [{ key: 'in.a' }, { key: 'in.b' }],
+      leftOut: { earlierOthers: false },
+    })
+    const many = Array.from({ length: 100 }, () => ({ append: { key: 'in.log', text: '.' } }))
+    for (let n = 0; n <= ROWS_PER_LOOK; n += many.length) await batch(born.token, ...many)
+    expect((await others(key)).context.leftOut).toMatchObject({ earlierOthers: true })
+  })
+
   test('other values are refused', async () => {
     for (const query of ['since=yours', 'since=', 'proof=yes']) {
       const answer = await service.call('GET', `${ME}/context?${query}`, { token: born.token })

@@ -148,6 +148,8 @@ export type OthersAnswer =
       readonly events: readonly OthersEvent[]
       /** Nothing is missing; false if there may be earlier ones, pruned or not looked at. */
       readonly isWhole: boolean
+      /** Events up to this one were not looked at; undefined if none are retained, or none are missing. */
+      readonly next: number | undefined
       /** The newest event of the home, visible to the identity or not. */
       readonly last: number
       /** When a wake was noted last; undefined if none was. */
@@ -164,10 +166,10 @@ export interface EventStore {
   /** A page that looks at at most ROWS_PER_LOOK rows, so it may be short although more follow. */
   listEvents(identity: Identity, query: EventsQuery): Promise<EventsPage>
   /**
-   * What others did to memories with the prefix, among the newest ROWS_PER_LOOK rows: since the
+   * What others did to memories with the prefix, among the newest ROWS_PER_LOOK rows up to `upTo`: since the
    * identity last changed a memory or noted a wake, else since its key was created.
    */
-  eventsByOthers(identity: Identity, prefix: string): Promise<OthersAnswer>
+  eventsByOthers(identity: Identity, prefix: string, upTo?: number): Promise<OthersAnswer>
   readHead(identity: Identity): Promise<HeadAnswer>
   /**
    * Of these homes, each with its newest known event, those that have newer ones or are gone. Every

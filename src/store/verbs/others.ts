@@ -33,7 +33,7 @@ const isOwn = ({ kind, key }: Identity, { type, by }: HomeEvent): boolean =>
   CHANGES.has(type) && (by?.key?.id ?? by?.as) === (key?.id ?? kind)
 
 export const othersReads = ({ timeUpTo, within }: EventStatements) => ({
-  *eventsByOthers(identity: Identity, prefix: string): Verb<OthersAnswer> {
+  *eventsByOthers(identity: Identity, prefix: string, upTo?: number): Verb<OthersAnswer> {
     const refused = yield* refuse(identity)
     if (refused) return refused
     const { agentId, kind, key } = identity
@@ -41,15 +41,17 @@ export const othersReads = ({ timeUpTo, within }: EventStatements) => ({
     const [mark] = yield* ask(markOf, agentId, kind, key?.id ?? '')
     const { first, last } = log ?? { first: 1, last: 0 }
     const { woke_at: wokeAt, woke_event: woke = null, created_at: createdAt = null } = mark ?? {}
+    const newest = Math.min(last, upTo ?? last)
+    const edge = Math.max(first - 1, newest - ROWS_PER_LOOK)
     const answer = (found: readonly OthersEvent[], isWhole: boolean): OthersAnswer => {
       const events = found.filter(({ type }) => CHANGES.has(type)).toReversed()
-      return { outcome: 'others', events, isWhole, last, wokeAt: wokeAt ?? undefined }
+      const next = isWhole || edge < first ? undefined : edge
+      return { outcome: 'others', events, isWhole, next, last, wokeAt: wokeAt ?? undefined }
     }
-    const edge = Math.max(first - 1, last - ROWS_PER_LOOK)
     const low = Math.max(edge, woke ?? 0)
     const since = woke === null ? createdAt : null
     const found: OthersEvent[] = []
-    for (let until = last; until > low; until -= LOOK) {
+    for (let until = newest; until > low; until -= LOOK) {
       const after = Math.max(low, until - LOOK)
       const range = [null, ...rangeOf({ prefix }), null, null, null, LOOK]
       const rows = yield* ask(within.newest, agentId, after, until, ...range)
