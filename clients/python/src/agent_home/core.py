@@ -276,9 +276,7 @@ class Core:
         added = {"key": key, "text": text, **({} if line is None else {"line": line})}
         body = _with_version(added, expected_version)
         headers = {"idempotency-key": idempotency_key or new_idempotency_key()}
-        return (
-            yield from self._save("POST", f"{_MEMORY}/append", body, is_ours, options, headers)
-        )
+        return (yield from self._save("POST", f"{_MEMORY}/append", body, is_ours, options, headers))
 
     def edit(
         self, key: str, old: str, new: str, expected_version: int | None, options: Call
