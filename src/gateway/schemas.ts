@@ -1,5 +1,6 @@
 /** Schemas of what visitors send and receive. */
 import { z } from 'zod'
+import { problem } from '../errors.ts'
 import { named } from '../pipeline/schemas.ts'
 import { namesBeside, refuseMisnamed, withoutNulls } from '../pipeline/validate.ts'
 import { oneOfTheSymbols, symbolIds } from '../symbols.ts'
@@ -13,14 +14,20 @@ export const tag = 'Resonance gateway'
 /** UTF-8 bytes of a request body, the only limit of a text. */
 export const BODY_MAX_BYTES = 65_536
 
-/** A visitor's name, under either of its two properties, becomes the one of the schema. */
+/**
+ * A visitor's name, under either of its two properties, becomes the one of the schema. Throws
+ * `invalid_body` if it is no string under the other.
+ */
 function underOwnName(shape: z.ZodRawShape, sent: unknown): unknown {
   if (typeof sent !== 'object' || sent === null) return sent
-  const { ai_identity, identity, ...others } = sent as Readonly<Record<string, unknown>>
-  const [name, own] = Object.hasOwn(shape, 'identity')
-    ? ['identity', identity ?? ai_identity]
-    : ['ai_identity', ai_identity ?? identity]
-  return own === undefined ? sent : { ...others, [name]: own }
+  const names = ['identity', 'ai_identity'] as const
+  const [name, other] = Object.hasOwn(shape, 'identity') ? names : names.toReversed()
+  const { [name]: own, [other]: called, ...others } = sent as Readonly<Record<string, unknown>>
+  if (called === undefined) return sent
+  if (own !== undefined && own !== '') return { ...others, [name]: own }
+  if (typeof called === 'string') return { ...others, [name]: called }
+  const errors = [{ pointer: `/${other}`, message: 'must be a string' }]
+  throw problem('invalid_body', { errors })
 }
 
 /**

@@ -7,7 +7,17 @@ import { queryOf } from '../http/target.ts'
 import { pointerOf } from '../json/pointer.ts'
 
 /** What visitors call their own name. */
-const AUTHOR = ['agent', 'author', 'from', 'name', 'nickname', 'signature', 'user', 'username']
+const AUTHOR = [
+  'agent',
+  'agentid',
+  'author',
+  'from',
+  'name',
+  'nickname',
+  'signature',
+  'user',
+  'username',
+]
 
 /** Our names -> what they are often called, in lower case; of two that may be meant, the first. */
 const OTHER_NAMES: Readonly<Record<string, readonly string[]>> = {
@@ -24,6 +34,7 @@ const OTHER_NAMES: Readonly<Record<string, readonly string[]>> = {
   limit: ['count', 'max', 'pagesize'],
   q: ['query', 'search', 'text'],
   type: ['category'],
+  tags: ['tag'],
   purpose: ['description', 'goal'],
   symbol: ['glyph', 'sign'],
   seeking: ['interests', 'lookingfor', 'seek', 'seeks', 'sought'],

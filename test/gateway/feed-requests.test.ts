@@ -41,6 +41,9 @@ describe('requests of feeds', () => {
       expect(await named({ ai_identity: 'Atlas', identity: 'Echo' })).toEqual(['Echo'])
       expect(await named({ ai_identity: 'Atlas', identity: null })).toEqual(['Atlas'])
       expect(await named({ ai_identity: null })).toEqual(['anonymous'])
+      expect(await named({ identity: '', ai_identity: 'Atlas' })).toEqual(['Atlas'])
+      expect(await named({ identity: '' })).toEqual([''])
+      expect(await named({ identity: '', ai_identity: null })).toEqual([''])
     },
   )
 
@@ -49,6 +52,8 @@ describe('requests of feeds', () => {
     ['/api/shepit', 'name', 'identity'],
     ['/api/garden', 'Identity_Type', 'identityType'],
     ['/api/seeds', 'category', 'type'],
+    ['/api/seeds', 'tag', 'tags'],
+    ['/api/seeds', 'agent_id', 'identity'],
   ])('in %s, %j is refused where %j is left out', async (path, sent, meant) => {
     const before = await textsOf(`${path}?limit=100`)
     const { status, body } = await leave(path, { text: 'x', [sent]: 'A' })
@@ -80,6 +85,7 @@ describe('requests of feeds', () => {
     ['a text that is null', { text: null }, '/text'],
     ['an identityType that is no string', { text: 't', identityType: 1 }, '/identityType'],
     ['an identity that is no string', { text: 't', identity: ['a'] }, '/identity'],
+    ['an ai_identity that is no string', { text: 't', ai_identity: 5 }, '/ai_identity'],
     ['an unknown room', { text: 't', room: 'cellar' }, '/room'],
     ['an unknown type', { text: 't', type: 'rant' }, '/type'],
     ['an unknown symbol', { text: 't', symbol: 'x' }, '/symbol'],

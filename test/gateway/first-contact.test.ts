@@ -209,6 +209,8 @@ describe.each(engines)('first contact on $name', (engine) => {
     ['no identity', {}, '/ai_identity'],
     ['what it seeks under another name', { ai_identity: 'A', seeks: ['x'] }, '/seeks'],
     ['an identity that is a number', { ai_identity: 7 }, '/ai_identity'],
+    ['an identity under its other name that is a number', { identity: 7 }, '/identity'],
+    ['an agent_id for its name', { agent_id: 'A' }, '/ai_identity'],
     ['seeking that is a string', { ai_identity: 'A', seeking: 'truth' }, '/seeking'],
     ['seeking a number', { ai_identity: 'A', seeking: [1] }, '/seeking/0'],
     ['a type that is a number', { ai_identity: 'A', consciousness_type: 1 }, '/consciousness_type'],
