@@ -1,11 +1,21 @@
 /** `agent-home mcp`: by the official client in both eras, and by scripts that make mistakes. */
-import { once } from 'node:events'
-import { createServer } from 'node:http'
+import { EventEmitter, once } from 'node:events'
+import { createServer, type RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { createInterface } from 'node:readline'
 import { DatabaseSync } from 'node:sqlite'
 import { PassThrough, Readable } from 'node:stream'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
+import {
+  afterAll,
+  afterEach,
+  beforeAll,
+  beforeEach,
+  describe,
+  expect,
+  onTestFinished,
+  test,
+  vi,
+} from 'vitest'
 import { z } from 'zod'
 import { Failure } from '../../src/cli/failure.ts'
 import { relay } from '../../src/cli/remote/mcp/mcp.ts'
@@ -14,6 +24,7 @@ import { tools } from '../../src/mcp/tools/index.ts'
 import { tokenFrom } from '../../src/pipeline/tokens.ts'
 import { speak, terminalOf } from '../cli/spoken.ts'
 import { type OpenedHome, openHome } from '../client/opened.ts'
+import { manualTimers } from '../manual-timers.ts'
 import { connecting, eras } from '../mcp/clients.ts'
 import { cleanUp, freshDirectory } from './program.ts'
 import { calling, initialize, relayed, scripted, starting } from './stdio.ts'
@@ -34,6 +45,66 @@ afterEach(() => void vi.unstubAllEnvs())
 const remote = () => ({ AGENT_HOME_URL: opened.url, AGENT_HOME_TOKEN: token })
 
 const never = tokenFrom('agent', Buffer.alloc(32, 7))
+
+/** Something else on a port. */
+async function serving(answer: RequestListener) {
+  const server = createServer(answer).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  onTestFinished(() => {
+    server.close()
+    server.closeAllConnections()
+  })
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+}
+
+/** Takes every message, and answers none. `asked`: waits until there were so many. */
+async function silent() {
+  let seen = 0
+  const arrivals = new EventEmitter()
+  const url = await serving((request, response) => {
+    if (request.url !== '/mcp') return response.writeHead(404).end()
+    seen += 1
+    arrivals.emit('one')
+    return response
+  })
+  return {
+    url,
+    seen: () => seen,
+    async asked(times: number) {
+      while (seen < times) await once(arrivals, 'one')
+    },
+  }
+}
+
+/** A session that is still open. */
+function session(url: string) {
+  const [input, output, manual] = [new PassThrough(), new PassThrough(), manualTimers()]
+  const said: string[] = []
+  const streams = { input, output, say: (each: string) => void said.push(each) }
+  const connection = () => ({ url, token, profile: undefined, notice: () => {} })
+  const ended = relay(connection, streams, manual.timers)
+  const lines = createInterface({ input: output })[Symbol.asyncIterator]()
+  return {
+    said,
+    pass: manual.pass,
+    waits: manual.waits,
+    say: (message: unknown) => void input.write(`${JSON.stringify(message)}\n`),
+    async heard(times: number) {
+      const answers = []
+      while (answers.length < times) answers.push(JSON.parse(String((await lines.next()).value)))
+      return answers
+    },
+    async end() {
+      input.end()
+      await ended
+    },
+  }
+}
+
+const asking = (id: number, method: string) => ({ jsonrpc: '2.0', id, method })
+
+const textIn = ({ result }: { result: object }) =>
+  (result as { content: [{ text: string }] }).content[0].text
 
 /** What the run was called that wrote a memory last. */
 async function runOf(key: string): Promise<string | undefined> {
@@ -193,7 +264,7 @@ describe('a home that is away', () => {
   })
   afterAll(() => void other.close())
 
-  const textOf = (result: object) => (result as { content: [{ text: string }] }).content[0].text
+  const textOf = (result: object) => textIn({ result })
 
   test.each([
     [
@@ -286,6 +357,115 @@ describe('a home that is away', () => {
     expect(said).toContain('A write may have been made: read before you repeat it.')
     expect(said).not.toContain('Nothing was changed')
     lost.close()
+  })
+
+  test('a port that is never asked has changed nothing', async () => {
+    const { answers } = await relayed('http://127.0.0.1:1', token, [
+      initialize,
+      calling(2, 'write_memory', { key: 'k', text: 'x', expectedVersion: 0 }),
+    ])
+    const said = textIn(answers.find(({ id }) => id === 2))
+    expect(said).toMatch(/\(bad port\)\. Nothing was changed\./)
+  })
+
+  test('a home that takes messages and answers none is waited for, but not for ever', async () => {
+    const { url, asked } = await silent()
+    const { say, heard, pass, end } = session(url)
+    const write = { key: 'k', text: 'x', expectedVersion: 0 }
+    const offered = ['server/discover', 'tools/list', 'prompts/list', 'resources/list']
+    say(initialize)
+    for (const [n, method] of [...offered, 'resources/templates/list'].entries())
+      say(asking(n + 2, method))
+    say(calling(7, 'write_memory', write))
+    await asked(7)
+    pass(5_000)
+    const first = await heard(6)
+    expect(first.map(({ id }) => id).toSorted()).toEqual([1, 2, 3, 4, 5, 6])
+    expect(first.find(({ id }) => id === 3).result.tools).toHaveLength(tools.length)
+    // Its input ends while the call is still to come.
+    const ended = end()
+    pass(25_000)
+    const [last] = await heard(1)
+    expect(textIn(last)).toMatch(
+      /does not answer \(no answer for 30 seconds\)\. A write may have been made/,
+    )
+    await ended
+  })
+
+  test('not all calls are on their way at once', async () => {
+    const { url, asked, seen } = await silent()
+    const { say, heard, pass, end } = session(url)
+    for (let id = 1; id <= 100; id++) say(calling(id, 'append_memory', { key: 'k', text: 'x' }))
+    // Subscriptions do not count.
+    for (let id = 101; id <= 140; id++) say(asking(id, 'subscriptions/listen'))
+    await asked(64)
+    pass(30_000)
+    const said = (await heard(140)).filter(({ id }) => id <= 100).map(textIn)
+    expect(said.filter((each) => each.includes('A write may have been made'))).toHaveLength(24)
+    expect(said.filter((each) => each.includes('Nothing was changed'))).toHaveLength(76)
+    expect(seen()).toBe(64)
+    await end()
+  })
+
+  test('calls that wait for others are made when those are done', async () => {
+    const { url } = opened
+    const calls = Array.from({ length: 100 }, (_, n) => calling(n + 2, 'list_memories'))
+    const { answers } = await relayed(url, token, [initialize, ...calls])
+    expect(answers.filter(({ result }) => result && !result.isError)).toHaveLength(101)
+  })
+
+  const JSON_TYPE = { 'Content-Type': 'application/json' }
+  const streamOf = (message: object): RequestListener => {
+    const text = `event: message\ndata: ${JSON.stringify(message)}\n\n`
+    return (_, response) =>
+      void response.writeHead(200, { 'Content-Type': 'text/event-stream' }).write(text)
+  }
+  const foreign = { jsonrpc: '2.0', id: 99, result: { tools: [] } }
+
+  test.each<[string, RequestListener]>([
+    ['JSON of its own', (_, response) => response.writeHead(200, JSON_TYPE).end('{"hello":1}')],
+    ['what is no JSON', (_, response) => response.writeHead(200, JSON_TYPE).end('not json')],
+    ['202', (_, response) => response.writeHead(202).end()],
+    [
+      'to another request',
+      (_, response) => response.writeHead(200, JSON_TYPE).end(JSON.stringify(foreign)),
+    ],
+    ['a stream', streamOf(foreign)],
+    [
+      'without end',
+      (_, response) => {
+        response.writeHead(200, JSON_TYPE)
+        const more = () => void response.write('1'.repeat(1_048_576), (e) => e || more())
+        more()
+      },
+    ],
+  ])('what answers %s is not an agent home', async (_, answer) => {
+    const url = await serving((request, response) =>
+      request.url === '/mcp' ? answer(request, response) : response.writeHead(404).end(),
+    )
+    const { answers, said } = await relayed(url, token, [
+      initialize,
+      asking(2, 'tools/list'),
+      calling(3, 'list_memories'),
+    ])
+    const sentence = /^\S+ answered 20[02]: it is not an agent home\. Check AGENT_HOME_URL/
+    expect(answers.map(({ id }) => id).toSorted()).toEqual([1, 2, 3])
+    expect(answers.find(({ id }) => id === 2).result.tools).toHaveLength(tools.length)
+    expect(textIn(answers.find(({ id }) => id === 3))).toMatch(sentence)
+    expect(said).toEqual([expect.stringMatching(sentence)])
+  })
+
+  test('an error that names no request is of the one that was asked', async () => {
+    const refused = {
+      jsonrpc: '2.0',
+      id: null,
+      error: { code: -32_000, message: 'No such version' },
+    }
+    const url = await serving((_, response) =>
+      response.writeHead(400, JSON_TYPE).end(JSON.stringify(refused)),
+    )
+    const { answers } = await relayed(url, token, [asking(1, 'tools/list')])
+    expect(answers).toEqual([{ ...refused, id: 1 }])
   })
 
   test('a token that is saved while it runs is used from the next call on', async () => {

@@ -1,10 +1,19 @@
 /** The home's `/mcp`, also while it is away: then this computer says what there is, and what is wrong. */
-import type { FetchLike } from '@modelcontextprotocol/client'
+import type { FetchLike, JSONRPCMessage, RequestId } from '@modelcontextprotocol/client'
 import { z } from 'zod'
+import type { Timers } from '../../../timers.ts'
 import type { Connection } from '../at-home.ts'
+import { LISTEN } from './running.ts'
+import { createSlots } from './slots.ts'
 
-/** The protocol's own errors, which have other statuses than 200. */
-const rpcError = z.object({ error: z.object({ code: z.int(), message: z.string() }) })
+const jsonrpc = z.literal('2.0')
+const error = z.looseObject({ code: z.int(), message: z.string() })
+
+/** The protocol's own errors have other statuses than 200, and no id if the request was not read. */
+const answerSchema = z.union([
+  z.looseObject({ jsonrpc, id: z.unknown(), result: z.looseObject({}) }),
+  z.looseObject({ jsonrpc, id: z.unknown(), error }),
+])
 
 const problem = z.object({ code: z.string(), detail: z.string() })
 
@@ -40,42 +49,138 @@ function rootOf(error: unknown): Error & { code?: unknown } {
 const NEVER_SENT =
   /^(ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|UND_ERR_CONNECT_TIMEOUT)$/
 
-function absence(error: unknown, url: string): string {
-  const { code, message, name } = rootOf(error)
-  const sentence = `The agent home at ${url} does not answer (${message || name}).`
-  return NEVER_SENT.test(String(code))
-    ? `${sentence} Nothing was changed. ${ADDRESS}`
-    : `${sentence} ${UNKNOWN} ${ADDRESS}`
+/** As fetch calls a port that it asks nothing of. */
+const REFUSED_PORT = 'bad port'
+
+class StillWaiting extends Error {}
+
+const isUnsent = (error: Error & { code?: unknown }): boolean =>
+  error instanceof StillWaiting ||
+  error.message === REFUSED_PORT ||
+  NEVER_SENT.test(String(error.code))
+
+const CALL = 'tools/call'
+
+function absence(error: unknown, url: string, method: string): string {
+  const root = rootOf(error)
+  const sentence = `The agent home at ${url} does not answer (${root.message || root.name}).`
+  if (isUnsent(root)) return `${sentence} Nothing was changed. ${ADDRESS}`
+  return method === CALL ? `${sentence} ${UNKNOWN} ${ADDRESS}` : `${sentence} ${ADDRESS}`
 }
 
-const JSON_OR_STREAM = /^(application\/json|text\/event-stream)\b/
+const MAX_ANSWER_BYTES = 16 * 1_048_576
+
+const JSON_TYPE = /^application\/(problem\+)?json\b/
+
+const typeOf = ({ headers }: Response): string => headers.get('content-type') ?? ''
+
+/** Of JSON; what is too long is cut, and so no JSON. */
+async function textOf(response: Response): Promise<string> {
+  const { body } = response
+  if (!body) return ''
+  if (!JSON_TYPE.test(typeOf(response))) {
+    await body.cancel()
+    return ''
+  }
+  const pieces: Uint8Array[] = []
+  let bytes = 0
+  for await (const piece of body) {
+    bytes += piece.length
+    if (bytes > MAX_ANSWER_BYTES) break
+    pieces.push(piece)
+  }
+  return Buffer.concat(pieces).toString('utf8')
+}
+
+/** The protocol's answer to the request, as the transport passes it on: with 200. */
+function answerTo(id: RequestId, text: string): Response | undefined {
+  const found = readAs(answerSchema, text)
+  if (!found) return undefined
+  const isOfIt = found.id === id || ('error' in found && (found.id ?? undefined) === undefined)
+  return isOfIt ? Response.json({ ...found, id }) : undefined
+}
 
 /** Of a run: another would be refused. */
 const NAME = /^[^\p{C}\p{Zl}\p{Zp}]{1,80}$/u
 
-/** The response, or why there is none of the protocol. */
-async function reach(
-  { url, token, run = '' }: Connection,
-  init: RequestInit,
-): Promise<Response | string> {
+function headersFor({ token, run = '' }: Connection, init: RequestInit): Headers {
   const headers = new Headers(init.headers)
   headers.set('authorization', `Bearer ${token}`)
   const name = run.trim()
   // The bytes of a header are given as Latin-1.
   if (NAME.test(name)) headers.set('agent-run', Buffer.from(name).toString('latin1'))
-  let response: Response
-  try {
-    response = await fetch(`${url}/mcp`, { ...init, headers })
-  } catch (error) {
-    if (init.signal?.aborted) throw error
-    return absence(error, url)
+  return headers
+}
+
+/** What this computer can say, too. */
+const OFFERED =
+  /^(initialize|server\/discover|(tools|prompts|resources|resources\/templates)\/list)$/
+
+/** How long an answer is waited for, and what may be asked for at once. */
+const createWays = () => ({
+  offered: { seconds: 5, slots: createSlots(8) },
+  others: { seconds: 30, slots: createSlots(24) },
+  listens: { seconds: 30, slots: createSlots(Number.POSITIVE_INFINITY) },
+})
+
+function wayOf(method: string) {
+  if (method === LISTEN) return 'listens'
+  return OFFERED.test(method) ? 'offered' : 'others'
+}
+
+/** The id is only of a request. */
+function askedIn(message: JSONRPCMessage): { method: string; id: RequestId | undefined } {
+  if (!('method' in message)) return { method: '', id: undefined }
+  return { method: message.method, id: 'id' in message ? message.id : undefined }
+}
+
+/** `ask`: the response, or why there is none of the protocol. */
+function createReach({ after }: Pick<Timers, 'after'>) {
+  const ways = createWays()
+
+  async function exchange(url: string, init: RequestInit, message: JSONRPCMessage) {
+    const { method, id } = askedIn(message)
+    const response = await fetch(`${url}/mcp`, init)
+    const { ok, status } = response
+    if (id === undefined && status === 202) return response
+    if (ok && method === LISTEN && typeOf(response).startsWith('text/event-stream')) return response
+    const text = await textOf(response)
+    return (id !== undefined && answerTo(id, text)) || refusal(status, text, url)
   }
-  const { ok, status } = response
-  const isOfProtocol = JSON_OR_STREAM.test(response.headers.get('content-type') ?? '')
-  if (ok && (isOfProtocol || status === 202)) return response
-  const text = await response.text()
-  // As a message, which the transport passes on.
-  return readAs(rpcError, text) ? Response.json(JSON.parse(text)) : refusal(status, text, url)
+
+  return async (
+    connection: Connection,
+    init: RequestInit,
+    message: JSONRPCMessage,
+  ): Promise<Response | string> => {
+    const { url } = connection
+    const { method } = askedIn(message)
+    const { seconds, slots } = ways[wayOf(method)]
+    const late = new AbortController()
+    const signals = [late.signal, ...(init.signal ? [init.signal] : [])]
+    const asked = {
+      ...init,
+      headers: headersFor(connection, init),
+      signal: AbortSignal.any(signals),
+    }
+    try {
+      const leave = await slots.take()
+      const cancel = after(seconds * 1_000, () => {
+        const says = `no answer for ${seconds} seconds`
+        late.abort(new Error(says))
+        slots.refuse(new StillWaiting(says))
+      })
+      try {
+        return await exchange(url, asked, message)
+      } finally {
+        cancel()
+        leave()
+      }
+    } catch (error) {
+      if (init.signal?.aborted) throw error
+      return absence(error, url, method)
+    }
+  }
 }
 
 /**
@@ -85,23 +190,26 @@ async function reach(
 export function homeFetch(
   connection: () => Connection,
   away: (sentence: string) => void,
+  timers: Pick<Timers, 'after'>,
 ): FetchLike {
+  const reach = createReach(timers)
   let reason: string | undefined
 
-  async function reached(init: RequestInit): Promise<Response | string> {
+  async function reached(init: RequestInit, message: JSONRPCMessage): Promise<Response | string> {
     let found: Connection
     try {
       found = connection()
     } catch (error) {
       return (error as Error).message
     }
-    return reach(found, init)
+    return reach(found, init, message)
   }
 
   return async (_, init = {}) => {
     // Messages of the home come with the responses alone.
     if (init.method !== 'POST') return new Response(null, { status: 405 })
-    const response = await reached(init)
+    const message: JSONRPCMessage = JSON.parse(String(init.body))
+    const response = await reached(init, message)
     if (typeof response !== 'string') {
       reason = undefined
       return response
@@ -109,6 +217,6 @@ export function homeFetch(
     if (response !== reason) away(response)
     reason = response
     const { answerAway } = await import('./away.ts')
-    return answerAway(init.headers, JSON.parse(String(init.body)), response)
+    return answerAway(init.headers, message, response)
   }
 }

@@ -15,6 +15,7 @@ import type {
 import { z } from 'zod'
 import { loadClientConfig } from '../../../environment.ts'
 import { isWellFormedToken } from '../../../pipeline/tokens.ts'
+import { processTimers, type Timers } from '../../../timers.ts'
 import type { Given, Run } from '../../command.ts'
 import { usage } from '../../failure.ts'
 import { type Connection, connectionOf, homeAt } from '../at-home.ts'
@@ -144,6 +145,7 @@ const SOME_HOME = new URL('http://home.invalid/mcp')
 export async function relay(
   connection: () => Connection,
   { input, output, say }: Streams,
+  timers: Pick<Timers, 'after'> = processTimers,
 ): Promise<void> {
   let client: string | undefined
   const asRun = () => {
@@ -154,7 +156,8 @@ export async function relay(
     import('@modelcontextprotocol/server/stdio'),
     import('@modelcontextprotocol/client'),
   ])
-  const there = new StreamableHTTPClientTransport(SOME_HOME, { fetch: homeFetch(asRun, say) })
+  const fetch = homeFetch(asRun, say, timers)
+  const there = new StreamableHTTPClientTransport(SOME_HOME, { fetch })
   const history = () => checkHistory(connection)
   // Ended by us, because the transport would drop pending responses.
   const lines = input.pipe(new PassThrough(), { end: false })

@@ -8,7 +8,7 @@ interface Running {
   readonly listens: boolean
 }
 
-const LISTEN = 'subscriptions/listen'
+export const LISTEN = 'subscriptions/listen'
 
 export function createRunning() {
   const running = new Map<RequestId, Running>()
