@@ -514,8 +514,14 @@ describe('who set it up wrongly is told', () => {
     expect(typed.stderr).toMatch(sentence)
   })
 
-  test('what is no message', async () => {
-    const { said } = await relayed(opened.url, token, [{ hello: 'there' }])
-    expect(said).toEqual([expect.stringMatching(/^The input is not an MCP message/)])
+  test.each([
+    [{ hello: 'there' }],
+    [[asking(1, 'ping'), asking(2, 'ping')]],
+    [{ ...asking(1, 'ping'), id: null }],
+  ])('what is no message: %j', async (message) => {
+    const { said } = await relayed(opened.url, token, [message])
+    expect(said).toEqual([
+      'The input is not an MCP message: each line is one JSON-RPC 2.0 object; a batch, or an id that is neither a string nor an integer, is not answered.',
+    ])
   })
 })

@@ -74,6 +74,13 @@ function withHistory(message: JSONRPCMessage, text: string): JSONRPCMessage {
   }
 }
 
+const NOT_JSON_RPC =
+  'each line is one JSON-RPC 2.0 object; a batch, or an id that is neither a string nor an integer, is not answered.'
+
+/** The sentence for people: a schema's own message has many lines. */
+const faultOf = (error: Error): string =>
+  error instanceof z.ZodError ? NOT_JSON_RPC : error.message
+
 /** Forwards messages between two MCP transports. */
 async function bridge({ here, there, say, named, history }: Ends): Promise<Bridge> {
   const running = createRunning()
@@ -116,7 +123,7 @@ async function bridge({ here, there, say, named, history }: Ends): Promise<Bridg
     }
     there.send(message).catch((error: unknown) => fail(undefined, error))
   }
-  here.onerror = (error) => say(`The input is not an MCP message: ${error.message}`)
+  here.onerror = (error) => say(`The input is not an MCP message: ${faultOf(error)}`)
   here.onclose = () => void there.close().then(end)
   there.onmessage = (message) => void answer(message).catch(() => end())
   await there.start()
