@@ -1,5 +1,5 @@
 /** What `agent-home hook` is made of. */
-import { readdirSync, readFileSync, statSync, utimesSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, readFileSync, statSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { afterAll, afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
@@ -17,7 +17,9 @@ import {
   readTroubles,
   recordTrouble,
 } from '../../src/cli/remote/hook/log.ts'
-import { isGood, tellingWords } from '../../src/cli/remote/hook/recall.ts'
+import { payloadIn } from '../../src/cli/remote/hook/program-events.ts'
+import { HookHome, isGood, recallStart, tellingWords } from '../../src/cli/remote/hook/recall.ts'
+import { repositoryOf } from '../../src/cli/remote/hook/repository.ts'
 import { REDACTED, withoutSecrets } from '../../src/cli/remote/hook/secrets.ts'
 import {
   readState,
@@ -144,7 +146,8 @@ describe('secrets', () => {
     expect(withoutSecrets(text)).toBe(text)
   })
 
-  test.each(['a', 'password', 'sk-', '-----BEGIN PRIVATE KEY-----', 'a://a:', 'eyJaaaaaaaaaa.'])(
+  const pieces = ['a', 'password', 'sk-', '-----BEGIN PRIVATE KEY-----', 'a://a:']
+  test.each([...pieces, 'eyJaaaaaaaaaa.', 'eyJaaaaaaaaaa-'])(
     'take time in proportion to the text: %s',
     async (piece) => {
       const work = (times: number) => {
@@ -154,6 +157,68 @@ describe('secrets', () => {
       expect(await growth(work(5_000), work(20_000))).toBeLessThan(NOT_QUADRATIC)
     },
   )
+})
+
+describe('what comes from outside takes time in proportion to it', () => {
+  const grows = (work: (times: number) => () => unknown) => growth(work(10_000), work(40_000))
+
+  test.each(['<hook_context>', '<session_context>'])('%s that is never closed', async (opening) => {
+    const prompt = (times: number) => {
+      const text = JSON.stringify({ prompt: opening.repeat(times) })
+      return () => payloadIn(text)
+    }
+    const message = (times: number) => {
+      const line = { id: '1', type: 'user', content: [{ text: opening.repeat(times) }] }
+      return () => geminiLine(line, () => true)
+    }
+    expect(await grows(prompt)).toBeLessThan(NOT_QUADRATIC)
+    expect(await grows(message)).toBeLessThan(NOT_QUADRATIC)
+  })
+
+  test.each([
+    ['name', (times: number) => `${'a'.repeat(times)}:`],
+    ['spaces', (times: number) => `${' '.repeat(times)}\r`],
+  ])('the address of a remote: %s', async (_name, address) => {
+    const work = (times: number) => {
+      const directory = freshFolder()
+      mkdirSync(join(directory, '.git'))
+      writeFileSync(join(directory, '.git/config'), `[remote "origin"]\nurl =${address(times)}`)
+      return () => repositoryOf(directory)
+    }
+    expect(await grows(work)).toBeLessThan(NOT_QUADRATIC)
+  })
+
+  test('a memory with a mark that is cut off', async () => {
+    class Home extends HookHome {
+      readonly text: string
+      constructor(text: string) {
+        super({ url: 'http://home.example', token: 't' })
+        this.text = text
+      }
+      override async wake() {
+        const item = { key: 'k', version: 1, updatedAt: '2027-01-31', text: this.text }
+        return { pinned: [item], found: [], changes: [], leftOut: { pinned: 0 } }
+      }
+    }
+    const work = (times: number) => {
+      const home = new Home(`<${' '.repeat(times)}x`)
+      const repository = { name: 'atlas' }
+      return () => recallStart(home, { prefix: '', repository }, new AbortController().signal)
+    }
+    expect(await grows(work)).toBeLessThan(NOT_QUADRATIC)
+  })
+})
+
+test.each([
+  ['git@host.example:owner/atlas.git', 'atlas'],
+  ['https://host.example/owner/atlas/', 'atlas'],
+  ['../atlas.git/', 'atlas'],
+  ['C:\\work\\atlas', 'atlas'],
+])('the repository of %s is named %s', (address, name) => {
+  const directory = freshFolder()
+  mkdirSync(join(directory, '.git'))
+  writeFileSync(join(directory, '.git/config'), `[remote "origin"]\n\turl = ${address}\r\n`)
+  expect(repositoryOf(directory).name).toBe(name)
 })
 
 describe('pieces', () => {

@@ -1,5 +1,12 @@
 /** What each program calls its events, sends with them, and takes in return. */
-import { claudeLine, codexLine, geminiLine, type ReadLine } from './transcripts.ts'
+import {
+  claudeLine,
+  codexLine,
+  geminiLine,
+  HOOK_CONTEXT,
+  type ReadLine,
+  withoutBlocks,
+} from './transcripts.ts'
 
 /** `before`: before a compaction, after which the session goes on. */
 type Kind = 'start' | 'prompt' | 'before' | 'end'
@@ -66,9 +73,6 @@ export interface Payload {
   readonly source: string | undefined
 }
 
-/** What other hooks, such as ours at the start, put into a prompt of Gemini CLI. */
-const HOOK_CONTEXT = /<hook_context>[\s\S]*?<\/hook_context>/g
-
 /** Throws SyntaxError, or TypeError if it is no object. */
 export function payloadIn(text: string): Payload {
   const sent: unknown = JSON.parse(text)
@@ -82,7 +86,7 @@ export function payloadIn(text: string): Payload {
   return {
     session: string('session_id', 'conversation_id', 'sessionID'),
     directory: string('cwd', 'directory') ?? (typeof root === 'string' ? root : undefined),
-    prompt: (string('prompt') ?? '').replaceAll(HOOK_CONTEXT, ''),
+    prompt: withoutBlocks(string('prompt') ?? '', HOOK_CONTEXT),
     transcript: string('transcript_path'),
     source: string('source'),
   }

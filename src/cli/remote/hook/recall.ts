@@ -68,8 +68,7 @@ export class HookHome extends AgentHome {
 }
 
 /** Marks of this text and of the programs around it, which no memory may open or close. */
-const MARKS =
-  /<(?=\s*\/?\s*(agent-home-memory|system-reminder|hook_context|additional_context)\b)/gi
+const MARKS = /<(?=[\s/]*(agent-home-memory|system-reminder|hook_context|additional_context)\b)/gi
 const CONTROLS = /[^\P{Cc}\n\t]/gu
 
 const OPENING = `<agent-home-memory>

@@ -34,7 +34,11 @@ function* upwards(from: string): Generator<string> {
 
 /** The last name of an address: `git@host:owner/name.git`, `https://host/owner/name`, `../name`. */
 const nameIn = (address: string): string | undefined =>
-  /([^/:\\]+?)(\.git)?[/\\]*$/.exec(address.trim())?.[1]
+  address
+    .trim()
+    .split(/[/:\\]/)
+    .findLast(Boolean)
+    ?.replace(/(?<=.)\.git$/, '')
 
 /** The name in the address of `origin`, otherwise of the first remote. */
 function remoteName(config: string): string | undefined {
@@ -42,7 +46,7 @@ function remoteName(config: string): string | undefined {
   let remote: string | undefined
   for (const line of config.split('\n')) {
     if (/^\s*\[/.test(line)) remote = /^\s*\[remote "(.*)"\]/.exec(line)?.[1]
-    const [, address] = /^\s*url\s*=\s*(.+)$/.exec(line) ?? []
+    const [, address] = /^\s*url\s*=(.+)/s.exec(line) ?? []
     if (remote !== undefined && address !== undefined && !found.has(remote))
       found.set(remote, address)
   }

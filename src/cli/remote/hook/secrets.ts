@@ -16,7 +16,7 @@ const TOKENS = [
   /\b(npm_[A-Za-z0-9]{36}|pypi-[\w-]{50,}|hf_[A-Za-z0-9]{30,}|dop_v1_[0-9a-f]{64})/g,
   /\bSG\.[\w-]{16,64}\.[\w-]{16,}/g,
   // JSON Web Tokens.
-  /\beyJ[\w-]{10,}\.eyJ[\w-]{10,}\.[\w-]+/g,
+  /(?<![\w-])[\w-]{13,}\.eyJ[\w-]{10,}\.[\w-]+/g,
   /-----BEGIN ([A-Z ]{0,30})PRIVATE KEY-----[^-]*(-----END [A-Z ]{0,30}PRIVATE KEY-----)?/g,
 ]
 

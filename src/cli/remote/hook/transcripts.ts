@@ -87,15 +87,31 @@ export const codexLine: ReadLine = (line) => {
   return [{ role: 'tool call', text: `${item.name ?? kind} ${asText(input)}`, at }]
 }
 
-/** What hooks, such as ours, and Gemini CLI itself say in the name of the user. */
-const GEMINI_OWN = /<(hook_context|session_context)>[\s\S]*?<\/\1>\s*/g
+/** What hooks, such as ours at the start, put into a prompt of Gemini CLI. */
+export const HOOK_CONTEXT = 'hook_context'
 
+/** Without what is between `<name>` and the next `</name>`. In one pass, whatever is not closed. */
+export function withoutBlocks(text: string, name: string): string {
+  const [opening, closing] = [`<${name}>`, `</${name}>`]
+  let kept = ''
+  for (let from = 0; ; ) {
+    const start = text.indexOf(opening, from)
+    const end = start < 0 ? -1 : text.indexOf(closing, start)
+    if (end < 0) return kept + text.slice(from)
+    kept += text.slice(from, start)
+    from = end + closing.length
+  }
+}
+
+/** Without what hooks and Gemini CLI itself say in the name of the user. */
 const geminiText = (content: unknown): string =>
   typeof content === 'string'
     ? content
     : list(content)
-        .map(({ text }) => (string(text) ?? '').replace(GEMINI_OWN, ''))
+        .map(({ text }) => withoutBlocks(string(text) ?? '', HOOK_CONTEXT))
+        .map((text) => withoutBlocks(text, 'session_context'))
         .join('')
+        .trim()
 
 /** Gemini CLI: a message is written again as it grows; its calls come with their results. */
 export const geminiLine: ReadLine = (line, isNew) => {
