@@ -599,6 +599,17 @@ describe('whatever goes wrong', () => {
     expect(messages()).toEqual([message])
   })
 
+  test.each(['/a\0b', '/a'.repeat(3_000)])(
+    'a directory that cannot be is none: %#',
+    async (cwd) => {
+      const { hook, write } = await born()
+      await write('who', 'Answer briefly.', { pinned: true })
+      const { stdout } = await hook('codex', 'SessionStart', { cwd })
+      expect(contextIn(stdout)).toContain('Answer briefly.')
+      expect(messages()).toEqual([])
+    },
+  )
+
   test('arguments of the wrong kind, in payload and command, are no error code', async () => {
     const { hook, write } = await born()
     await write('who', 'Answer briefly.', { pinned: true })

@@ -1,8 +1,8 @@
 /** What went wrong in hooks, which must not disturb the program that runs them: one bounded file. */
-import { appendFileSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { appendFileSync, rmSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { makeDirectories } from '../../../directories.ts'
-import { hookFile, replaceFile } from './files.ts'
+import { hookFile, readText, replaceFile } from './files.ts'
 
 export interface Trouble {
   /** RFC 3339. */
@@ -17,10 +17,7 @@ const MAX_MESSAGE = 500
 
 const logFile = (): string => hookFile('hooks.log')
 
-function linesIn(path: string): string[] {
-  if (!statSync(path, { throwIfNoEntry: false })?.isFile()) return []
-  return readFileSync(path, 'utf8').split('\n').filter(Boolean)
-}
+const linesIn = (text = ''): string[] => text.split('\n').filter(Boolean)
 
 function troubleIn(line: string): Trouble[] {
   try {
@@ -33,7 +30,8 @@ function troubleIn(line: string): Trouble[] {
 }
 
 /** Oldest first. */
-export const readTroubles = (): readonly Trouble[] => linesIn(logFile()).flatMap(troubleIn)
+export const readTroubles = (): readonly Trouble[] =>
+  linesIn(readText(logFile())).flatMap(troubleIn)
 
 export const clearTroubles = (): void => rmSync(logFile(), { force: true })
 
@@ -55,7 +53,9 @@ export function recordTrouble({ message, ...rest }: Trouble): void {
   const trouble = { ...rest, message: message.slice(0, MAX_MESSAGE) }
   const path = logFile()
   const line = `${JSON.stringify(trouble)}\n`
-  const lines = linesIn(path)
+  const text = readText(path)
+  if (text === undefined) return
+  const lines = linesIn(text)
   if (lines.flatMap(troubleIn).some((each) => isSame(each, trouble))) return
   makeDirectories(dirname(path), 0o700)
   const size = Buffer.byteLength(lines.join('\n')) + 1

@@ -73,6 +73,9 @@ export interface Payload {
   readonly source: string | undefined
 }
 
+/** Systems take no NUL, and no more of it. */
+const isPath = (text: string): boolean => text.length <= 4_096 && !text.includes('\0')
+
 /** Throws SyntaxError, or TypeError if it is no object. */
 export function payloadIn(text: string): Payload {
   const sent: unknown = JSON.parse(text)
@@ -83,9 +86,10 @@ export function payloadIn(text: string): Payload {
       | string
       | undefined
   const [root]: readonly unknown[] = Array.isArray(roots) ? roots : []
+  const named = string('cwd', 'directory') ?? (typeof root === 'string' ? root : undefined)
   return {
     session: string('session_id', 'conversation_id', 'sessionID'),
-    directory: string('cwd', 'directory') ?? (typeof root === 'string' ? root : undefined),
+    directory: named !== undefined && isPath(named) ? named : undefined,
     prompt: withoutBlocks(string('prompt') ?? '', HOOK_CONTEXT),
     transcript: string('transcript_path'),
     source: string('source'),

@@ -1,8 +1,8 @@
 /** What a session was already given, and how much of it was captured: a small file for each. */
 import { createHash } from 'node:crypto'
-import { readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { readdirSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import { hookFile, replaceFile } from './files.ts'
+import { hookFile, readText, replaceFile } from './files.ts'
 
 export interface SessionState {
   /** Versions of memories, as `key@version`. */
@@ -32,7 +32,7 @@ const count = (value: unknown): number =>
 /** A file that is damaged is as good as none. */
 export function readState(path: string): SessionState {
   try {
-    const { given, parts, pieces } = JSON.parse(readFileSync(path, 'utf8'))
+    const { given, parts, pieces } = JSON.parse(readText(path) ?? '')
     const known = Array.isArray(given) ? given.filter((each) => typeof each === 'string') : []
     return { given: known, parts: count(parts), pieces: count(pieces) }
   } catch {
@@ -48,7 +48,7 @@ export function sweepStates(now: number): void {
   const files = readdirSync(directory()).map((name) => join(directory(), name))
   const dated = files.flatMap((path) => {
     const found = statSync(path, { throwIfNoEntry: false })
-    return found ? [{ path, at: found.mtimeMs }] : []
+    return found?.isFile() ? [{ path, at: found.mtimeMs }] : []
   })
   const oldestFirst = dated.toSorted((a, b) => a.at - b.at)
   const surplus = oldestFirst.length - MAX_SESSIONS
