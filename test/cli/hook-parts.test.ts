@@ -1,5 +1,4 @@
 /** What `agent-home hook` is made of. */
-import { execFileSync } from 'node:child_process'
 import { mkdirSync, readdirSync, readFileSync, statSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import fc from 'fast-check'
@@ -71,15 +70,6 @@ describe('the log', () => {
     expect(kept).toEqual(kept.map((_, place) => 200 - kept.length + place))
   })
 
-  test.skipIf(process.platform === 'win32')('leaves a pipe alone, and does not wait', () => {
-    const path = join(config, 'agent-home/hooks.log')
-    mkdirSync(join(config, 'agent-home'))
-    execFileSync('mkfifo', [path])
-    recordTrouble(trouble('one'))
-    expect(readTroubles()).toEqual([])
-    expect(statSync(path).isFIFO()).toBe(true)
-  })
-
   test('skips what two writers broke', () => {
     recordTrouble(trouble('one'))
     writeFileSync(join(config, 'agent-home/hooks.log'), '{"at":"x{"at"\n', { flag: 'a' })
@@ -98,17 +88,6 @@ describe('the state of a session', () => {
     expect(stateFile('codex', 'two')).not.toBe(path)
     writeFileSync(path, '{"given":7,"parts":-1}')
     expect(readState(path)).toEqual({ given: [], parts: 0, pieces: 0 })
-  })
-
-  test.skipIf(process.platform === 'win32')('is nothing in a pipe, which is replaced', () => {
-    const path = stateFile('codex', 'pipe')
-    mkdirSync(join(config, 'agent-home/hooks/folder'), { recursive: true })
-    utimesSync(join(config, 'agent-home/hooks/folder'), 0, 0)
-    execFileSync('mkfifo', [path])
-    expect(readState(path)).toEqual({ given: [], parts: 0, pieces: 0 })
-    saveState(path, { given: ['k@1'], parts: 0, pieces: 0 })
-    sweepStates(Date.now())
-    expect(readState(path).given).toEqual(['k@1'])
   })
 
   test('is swept when it is old, or one of too many', () => {

@@ -1,12 +1,19 @@
 /** `agent-home hook` as programs run it: a process that ends by itself, with 0, in time. */
 import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, statSync, utimesSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { type AddressInfo, createServer as createSocketServer } from 'node:net'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
+import { readTroubles, recordTrouble } from '../../src/cli/remote/hook/log.ts'
 import { repositoryOf } from '../../src/cli/remote/hook/repository.ts'
+import {
+  readState,
+  saveState,
+  stateFile,
+  sweepStates,
+} from '../../src/cli/remote/hook/session-state.ts'
 import { freshFolder, removeFolders } from '../cli/sync.ts'
 import { type OpenedHome, openHome } from '../client/opened.ts'
 import { timesPromised } from '../effort.ts'
@@ -237,5 +244,34 @@ describe('the repository', () => {
     for (const name of ['HEAD', 'config', 'commondir'])
       execFileSync('mkfifo', [join(directory, '.git', name)])
     expect(repositoryOf(directory)).toEqual({ name: 'piped', branch: undefined })
+  })
+})
+
+describe.skipIf(process.platform === 'win32')('a pipe in the place of a file', () => {
+  let config: string
+  beforeEach(() => {
+    config = freshFolder()
+    vi.stubEnv('XDG_CONFIG_HOME', config)
+    mkdirSync(join(config, 'agent-home/hooks'), { recursive: true })
+  })
+  afterEach(() => void vi.unstubAllEnvs())
+
+  test('of the log is left alone, and not waited for', () => {
+    const path = join(config, 'agent-home/hooks.log')
+    execFileSync('mkfifo', [path])
+    recordTrouble({ at: 'now', client: 'codex', event: 'Stop', message: 'one' })
+    expect(readTroubles()).toEqual([])
+    expect(statSync(path).isFIFO()).toBe(true)
+  })
+
+  test('of a session’s state is nothing, and is replaced', () => {
+    const path = stateFile('codex', 'pipe')
+    mkdirSync(join(config, 'agent-home/hooks/folder'))
+    utimesSync(join(config, 'agent-home/hooks/folder'), 0, 0)
+    execFileSync('mkfifo', [path])
+    expect(readState(path)).toEqual({ given: [], parts: 0, pieces: 0 })
+    saveState(path, { given: ['k@1'], parts: 0, pieces: 0 })
+    sweepStates(Date.now())
+    expect(readState(path).given).toEqual(['k@1'])
   })
 })
