@@ -35,7 +35,9 @@ export interface EventStatements {
    * Of the agent $1, events with $2 < id <= $3 that `eventsMatch` finds, at most $10, in
    * this order.
    */
-  readonly within: Readonly<Record<EventsQuery['order'], Statement<MadeEventRow>>>
+  readonly within: Readonly<Record<EventsQuery['order'], Statement<EventRow>>>
+  /** As `within.newest`, with `creates`: it looks up what each version follows. */
+  readonly newestMade: Statement<MadeEventRow>
 }
 
 /** Whether an event is from this time on, of a key in this range, of this type, by this author and run. */

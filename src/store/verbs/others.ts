@@ -32,7 +32,7 @@ const CHANGES: ReadonlySet<EventType> = new Set([...OPERATIONS, 'erase'])
 const isOwn = ({ kind, key }: Identity, { type, by }: HomeEvent): boolean =>
   CHANGES.has(type) && (by?.key?.id ?? by?.as) === (key?.id ?? kind)
 
-export const othersReads = ({ timeUpTo, within }: EventStatements) => ({
+export const othersReads = ({ timeUpTo, newestMade }: EventStatements) => ({
   *eventsByOthers(identity: Identity, prefix: string, upTo?: number): Verb<OthersAnswer> {
     const refused = yield* refuse(identity)
     if (refused) return refused
@@ -54,7 +54,7 @@ export const othersReads = ({ timeUpTo, within }: EventStatements) => ({
     for (let until = newest; until > low; until -= LOOK) {
       const after = Math.max(low, until - LOOK)
       const range = [null, ...rangeOf({ prefix }), null, null, null, LOOK]
-      const rows = yield* ask(within.newest, agentId, after, until, ...range)
+      const rows = yield* ask(newestMade, agentId, after, until, ...range)
       for (const row of rows) {
         const event = { ...eventOf(row), creates: Boolean(row.creates) }
         if (event.createdAt < (since ?? 0) || isOwn(identity, event)) return answer(found, true)

@@ -49,8 +49,8 @@ const eventsAfter = statement<LoggedRow>(`
   WHERE c.agent_id = $1 AND c.token_hash = $2
   ORDER BY e.id`)
 
-const pageOf = (order: 'ASC' | 'DESC'): string => `
-  SELECT ${EVENT_COLUMNS}, ${creates('log', 'p.agent_id = $1 AND p.n = log.previous')}
+const pageOf = (order: 'ASC' | 'DESC', columns = EVENT_COLUMNS): string => `
+  SELECT ${columns}
   FROM log WHERE agent_id = $1 AND n > $2 AND n <= $3 AND ${eventsMatch({
     ...{ at: EVENT.at, key: 'key', from: 'renamed_from COLLATE "C"' },
     ...{ type: EVENT.type, author: `${EVENT.author}::JSONB` },
@@ -65,6 +65,9 @@ export const eventStatements: EventStatements = {
     oldest: statement(pageOf('ASC')),
     newest: statement(pageOf('DESC')),
   },
+  newestMade: statement(
+    pageOf('DESC', `${EVENT_COLUMNS}, ${creates('log', 'p.agent_id = $1 AND p.n = log.previous')}`),
+  ),
 }
 
 const changedIn = (homes: string) =>

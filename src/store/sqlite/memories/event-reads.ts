@@ -88,8 +88,8 @@ const FILED_OR_NOT = `
     SELECT n, id FROM tail WHERE id > $2 AND id <= $3
   )`
 
-const pageOf = (order: 'ASC' | 'DESC'): string => `${FILED_OR_NOT}
-  SELECT ${COLUMNS}, ${creates('l', 'p.n = l.previous')}
+const pageOf = (order: 'ASC' | 'DESC', columns = COLUMNS): string => `${FILED_OR_NOT}
+  SELECT ${columns}
   FROM places JOIN log l ON l.n = places.n
   WHERE l.event IS NOT NULL AND ${eventsMatch({
     ...{ at: EVENT.at, key: 'l.key', from: 'l.renamed_from', type: 'l.event' },
@@ -105,6 +105,7 @@ export const eventStatements: EventStatements = {
     oldest: statement(pageOf('ASC')),
     newest: statement(pageOf('DESC')),
   },
+  newestMade: statement(pageOf('DESC', `${COLUMNS}, ${creates('l', 'p.n = l.previous')}`)),
 }
 
 /** Homes with new events. */
