@@ -44,10 +44,14 @@ const envelope = z.object({
   _meta: z.object({ 'io.modelcontextprotocol/clientInfo': z.object({ name: z.string() }) }),
 })
 
-/** The client's name, which calls of the 2026 protocol carry; undefined if it cannot name a run. */
+/** What a run of this client is called; undefined if its name cannot name one. */
+export const runOfClient = (name: string | undefined): string | undefined =>
+  runName.safeParse(name?.trim()).data
+
+/** By the client's name, which calls of the 2026 protocol carry. */
 export function clientIn({ body: { params } }: Message): string | undefined {
   const { data } = envelope.safeParse(params)
-  return runName.safeParse(data?._meta['io.modelcontextprotocol/clientInfo'].name.trim()).data
+  return runOfClient(data?._meta['io.modelcontextprotocol/clientInfo'].name)
 }
 
 /** Requests for memories, as opposed to the protocol itself. */

@@ -130,6 +130,20 @@ test('a run is called what --run or AGENT_HOME_RUN says, else by the client’s 
   expect(await runOf('named.by-option')).toBe('seven')
 })
 
+test.each([
+  ['long', 'x'.repeat(81)],
+  ['of two lines', 'a\nb'],
+  ['in part invisible', 'a\u{3164}b'],
+])('a client whose name is %s writes without a run', async (kind, name) => {
+  const params = { ...initialize.params, clientInfo: { name, version: '1' } }
+  const key = `named.${kind.replaceAll(' ', '-')}`
+  const call = calling(2, 'write_memory', { key, text: 'x', expectedVersion: 0 })
+  await scripted(remote(), [{ ...initialize, params }, call])
+  const { body } = await opened.service.call('GET', `/api/agents/me/memory?key=${key}`, { token })
+  expect(body).toMatchObject({ memory: { text: 'x' } })
+  expect(await runOf(key)).toBeUndefined()
+})
+
 test.each(eras)('a client of $version has the same tools over stdio', async ({ era, version }) => {
   const client = connecting(era)
   const transport = starting(remote())

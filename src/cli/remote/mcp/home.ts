@@ -1,9 +1,9 @@
 /** The home's `/mcp`, also while it is away: then this computer says what there is, and what is wrong. */
 import type { FetchLike, JSONRPCMessage, RequestId } from '@modelcontextprotocol/client'
 import { z } from 'zod'
+import { CALL_TOOL, LISTEN } from '../../../mcp/message.ts'
 import type { Timers } from '../../../timers.ts'
 import type { Connection } from '../at-home.ts'
-import { LISTEN } from './running.ts'
 import { createSlots } from './slots.ts'
 
 const jsonrpc = z.literal('2.0')
@@ -59,13 +59,11 @@ const isUnsent = (error: Error & { code?: unknown }): boolean =>
   error.message === REFUSED_PORT ||
   NEVER_SENT.test(String(error.code))
 
-const CALL = 'tools/call'
-
 function absence(error: unknown, url: string, method: string): string {
   const root = rootOf(error)
   const sentence = `The agent home at ${url} does not answer (${root.message || root.name}).`
   if (isUnsent(root)) return `${sentence} Nothing was changed. ${ADDRESS}`
-  return method === CALL ? `${sentence} ${UNKNOWN} ${ADDRESS}` : `${sentence} ${ADDRESS}`
+  return method === CALL_TOOL ? `${sentence} ${UNKNOWN} ${ADDRESS}` : `${sentence} ${ADDRESS}`
 }
 
 const MAX_ANSWER_BYTES = 16 * 1_048_576
@@ -100,15 +98,12 @@ function answerTo(id: RequestId, text: string): Response | undefined {
   return isOfIt ? Response.json({ ...found, id }) : undefined
 }
 
-/** Of a run: another would be refused. */
-const NAME = /^[^\p{C}\p{Zl}\p{Zp}]{1,80}$/u
-
 function headersFor({ token, run = '' }: Connection, init: RequestInit): Headers {
   const headers = new Headers(init.headers)
   headers.set('authorization', `Bearer ${token}`)
   const name = run.trim()
   // The bytes of a header are given as Latin-1.
-  if (NAME.test(name)) headers.set('agent-run', Buffer.from(name).toString('latin1'))
+  if (name !== '') headers.set('agent-run', Buffer.from(name).toString('latin1'))
   return headers
 }
 

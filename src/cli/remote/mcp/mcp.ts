@@ -14,6 +14,7 @@ import type {
 } from '@modelcontextprotocol/client'
 import { z } from 'zod'
 import { loadClientConfig } from '../../../environment.ts'
+import { CALL_TOOL, runOfClient } from '../../../mcp/message.ts'
 import { isWellFormedToken } from '../../../pipeline/tokens.ts'
 import { processTimers, type Timers } from '../../../timers.ts'
 import type { Given, Run } from '../../command.ts'
@@ -61,7 +62,7 @@ const handshake = z.object({
 })
 
 const isContextCall = ({ method, params }: JSONRPCRequest): boolean =>
-  method === 'tools/call' && params?.name === 'get_context'
+  method === CALL_TOOL && params?.name === 'get_context'
 
 /** A context, with what is to be said of the history behind it. */
 function withHistory(message: JSONRPCMessage, text: string): JSONRPCMessage {
@@ -173,7 +174,7 @@ export async function relay(
     there,
     say,
     named: (name) => {
-      client = name
+      client = runOfClient(name)
     },
     history,
   })

@@ -1,5 +1,6 @@
 /** Requests that were forwarded and not answered yet. */
 import type { JSONRPCRequest, RequestId } from '@modelcontextprotocol/client'
+import { LISTEN } from '../../../mcp/message.ts'
 
 interface Running {
   readonly abort: AbortController
@@ -7,8 +8,6 @@ interface Running {
   /** A subscription, which does not end by itself. */
   readonly listens: boolean
 }
-
-export const LISTEN = 'subscriptions/listen'
 
 export function createRunning() {
   const running = new Map<RequestId, Running>()
