@@ -39,28 +39,25 @@ export interface InputSchema {
   readonly required?: string[]
 }
 
+const schemas = new WeakMap<Tool, InputSchema>()
+
 /** Without references: clients want an object at the root, and not all resolve references. */
-export function inputSchemaOf(schema: z.ZodType): InputSchema {
-  const { $schema: _, ...lean } = z.toJSONSchema(schema, { io: 'input', metadata, override })
-  return lean as unknown as InputSchema
+export function inputSchemaOf(tool: Tool): InputSchema {
+  const known = schemas.get(tool)
+  if (known) return known
+  const { $schema: _, ...lean } = z.toJSONSchema(tool.input, { io: 'input', metadata, override })
+  const made = lean as unknown as InputSchema
+  schemas.set(tool, made)
+  return made
 }
 
 /** The names of a tool's arguments, for a client that sent others. */
-export function takenBy({ name, input }: Tool): string {
-  const { properties, required = [] } = inputSchemaOf(input)
+export function takenBy(tool: Tool): string {
+  const { properties, required = [] } = inputSchemaOf(tool)
   const names = Object.keys(properties).map((each) =>
     required.includes(each) ? each : `${each} (optional)`,
   )
-  return `${name} takes ${names.join(', ')}.`
-}
-
-/** The types of a tool's arguments. */
-const types = new WeakMap<Tool, InputSchema['properties']>()
-
-function typesOf(tool: Tool): InputSchema['properties'] {
-  const known = types.get(tool) ?? inputSchemaOf(tool.input).properties
-  types.set(tool, known)
-  return known
+  return `${tool.name} takes ${names.join(', ')}.`
 }
 
 function typeOf(value: unknown): string {
@@ -70,7 +67,7 @@ function typeOf(value: unknown): string {
 
 /** The JSON in a string that stands for a number, a boolean or an object. */
 function unquoted(tool: Tool, name: string, sent: unknown): string | undefined {
-  const properties = typesOf(tool)
+  const { properties } = inputSchemaOf(tool)
   const wanted = Object.hasOwn(properties, name) ? properties[name]?.type : undefined
   if (typeof sent !== 'string' || wanted === undefined || wanted === 'string') return undefined
   try {

@@ -22,7 +22,7 @@ const describe = (tool: Tool): Description => ({
   name: tool.name,
   title: tool.title,
   description: tool.description,
-  inputSchema: { ...inputSchemaOf(tool.input) },
+  inputSchema: { ...inputSchemaOf(tool) },
   annotations: {
     readOnlyHint: tool.budget === 'reads',
     destructiveHint: tool.destructive,
