@@ -3,14 +3,13 @@
  * remembered here cannot be changed together with the home.
  */
 import { readFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
 import { type Heads, HistoryChanged, type Link, TurnedBack } from 'agent-home-client'
 import { hashToken } from '../../pipeline/tokens.ts'
 import { EXIT } from '../exit-codes.ts'
 import { Failure } from '../failure.ts'
 import { writeJson } from '../temporary.ts'
 import type { Connection } from './at-home.ts'
-import { profilesFile } from './profiles.ts'
+import { besideProfiles } from './profiles.ts'
 
 const HASH = /^[0-9a-f]{64}$/
 
@@ -26,7 +25,7 @@ type Place = Pick<Connection, 'url' | 'token'>
 
 /** A file for each, so that two commands never write the same one for different homes. */
 const fileOf = ({ url, token }: Place): string =>
-  join(dirname(profilesFile()), 'heads', `${hashToken(`${url} ${token}`).slice(0, 32)}.json`)
+  besideProfiles('heads', `${hashToken(`${url} ${token}`).slice(0, 32)}.json`)
 
 function read(path: string): Link | undefined {
   let text: string

@@ -4,10 +4,9 @@
  */
 import { createHash } from 'node:crypto'
 import { readFileSync, rmSync } from 'node:fs'
-import { dirname, join } from 'node:path'
 import { newIdempotencyKey } from 'agent-home-client'
 import { writeJson } from '../temporary.ts'
-import { profilesFile } from './profiles.ts'
+import { besideProfiles } from './profiles.ts'
 
 export interface PendingBirth {
   readonly idempotencyKey: string
@@ -28,7 +27,7 @@ function keyIn(path: string): string | undefined {
 /** `asked`: what makes it the same command; no password. */
 export function pendingBirth(asked: readonly unknown[]): PendingBirth {
   const name = createHash('sha256').update(JSON.stringify(asked)).digest('hex').slice(0, 16)
-  const path = join(dirname(profilesFile()), `birth-${name}.json`)
+  const path = besideProfiles(`birth-${name}.json`)
   const idempotencyKey = keyIn(path) ?? newIdempotencyKey()
   // Where it cannot be written, neither can the profile, and the tokens are printed.
   try {

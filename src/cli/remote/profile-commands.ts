@@ -12,6 +12,7 @@ import {
   readProfiles,
   saveProfile,
   saveProfiles,
+  withoutSlash,
 } from './profiles.ts'
 import { bytesOf, standardInput, textIn } from './text.ts'
 
@@ -51,8 +52,6 @@ async function whoIn({ url, token }: Profile): Promise<Who | { readonly problem:
     return { problem: (error as Error).message }
   }
 }
-
-const withoutSlash = (address: string): string => address.replace(/\/+$/, '')
 
 /** A profile of somebody else is not replaced: its tokens may be nowhere else. */
 async function refuseOther(name: string, url: string, { agentId }: Who): Promise<void> {

@@ -1,7 +1,7 @@
 /** The profile file with addresses and tokens, readable only for its owner. */
 import { readFileSync, statSync } from 'node:fs'
 import { homedir } from 'node:os'
-import { isAbsolute, join } from 'node:path'
+import { dirname, isAbsolute, join } from 'node:path'
 import { type ClientConfig, ConfigError, loadClientConfig } from '../../environment.ts'
 import { EXIT } from '../exit-codes.ts'
 import { Failure } from '../failure.ts'
@@ -33,6 +33,13 @@ function configDirectory(): string {
 
 export const profilesFile = ({ XDG_CONFIG_HOME }: ClientConfig = loadClientConfig()): string =>
   join(XDG_CONFIG_HOME ?? configDirectory(), 'agent-home', 'profiles.json')
+
+/** A path in the directory of the profile file. */
+export const besideProfiles = (...names: readonly string[]): string =>
+  join(dirname(profilesFile()), ...names)
+
+/** An address as it is compared and saved. */
+export const withoutSlash = (address: string): string => address.replace(/\/+$/, '')
 
 /** Tokens that other users can read are not safe. */
 function refuseOpen(path: string, mode: number): void {

@@ -13,7 +13,13 @@ import {
   urlOf,
 } from '../at-home.ts'
 import { birthCommand } from '../birth.ts'
-import { type Profile, profilesFile, readProfiles, saveProfiles } from '../profiles.ts'
+import {
+  type Profile,
+  profilesFile,
+  readProfiles,
+  saveProfiles,
+  withoutSlash,
+} from '../profiles.ts'
 import type { Wiring } from './targets.ts'
 
 const NEXT = (client: string): string =>
@@ -57,8 +63,6 @@ export async function operatorAt(given: Given, terminal: Terminal, client: strin
   await bornByAsking(given, terminal)
   return at()
 }
-
-const withoutSlash = (url: string): string => url.replace(/\/+$/, '')
 
 /** Whether the profile can be used as it is. Throws Failure if the home does not answer. */
 export async function isUsable(

@@ -2,17 +2,14 @@
 import { createHash } from 'node:crypto'
 import { accessSync, constants, existsSync, realpathSync, statSync } from 'node:fs'
 import { homedir } from 'node:os'
-import { delimiter, dirname, join, resolve } from 'node:path'
+import { delimiter, join, resolve } from 'node:path'
 import { isSea } from 'node:sea'
 import { processEnvironment } from '../../../environment.ts'
-import { repositoryOf } from '../hook/repository.ts'
+import { repositoryOf, upwards } from '../hook/repository.ts'
 
 /** The nearest directory above with a repository, otherwise the directory itself. */
 export function projectRoot(directory: string): string {
-  for (let at = resolve(directory); ; at = dirname(at)) {
-    if (existsSync(join(at, '.git'))) return at
-    if (at === dirname(at)) return resolve(directory)
-  }
+  return upwards(directory).find((at) => existsSync(join(at, '.git'))) ?? resolve(directory)
 }
 
 const MAX_NAME = 40

@@ -1,11 +1,11 @@
 /** What `connect` remembers of each connection, with copies of the files that it changed. */
 import { createHash } from 'node:crypto'
 import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { join } from 'node:path'
 import { EXIT } from '../../exit-codes.ts'
 import { Failure } from '../../failure.ts'
 import { writeJson } from '../../temporary.ts'
-import { profilesFile } from '../profiles.ts'
+import { besideProfiles } from '../profiles.ts'
 import type { Place } from './clients.ts'
 import type { Kept } from './file-set.ts'
 import type { Wiring } from './targets.ts'
@@ -22,9 +22,7 @@ export interface Connection {
 
 const NAME = 'connection.json'
 
-const ownDirectory = (): string => dirname(profilesFile())
-
-const allConnections = (): string => join(ownDirectory(), 'connections')
+const allConnections = (): string => besideProfiles('connections')
 
 /** Of the copies and the record. */
 export function directoryOf({ profile }: Pick<Wiring, 'profile'>, { root, scope }: Place): string {
@@ -33,7 +31,7 @@ export function directoryOf({ profile }: Pick<Wiring, 'profile'>, { root, scope 
 }
 
 /** Of Claude's own notes. */
-export const notesDirectory = (profile: string): string => join(ownDirectory(), 'notes', profile)
+export const notesDirectory = (profile: string): string => besideProfiles('notes', profile)
 
 /** Undefined: there is none. Throws Failure. */
 export function readConnection(directory: string): Connection | undefined {

@@ -1,10 +1,7 @@
 /** Files of hooks, beside the profile file. */
 import { readFileSync, renameSync, statSync, writeFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { dirname } from 'node:path'
 import { makeDirectories } from '../../../directories.ts'
-import { profilesFile } from '../profiles.ts'
-
-export const hookFile = (name: string): string => join(dirname(profilesFile()), name)
 
 /** Empty if there is none; undefined for anything but a file: a pipe would be waited for. */
 export function readText(path: string): string | undefined {

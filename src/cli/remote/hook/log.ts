@@ -2,7 +2,8 @@
 import { appendFileSync, rmSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { makeDirectories } from '../../../directories.ts'
-import { hookFile, readText, replaceFile } from './files.ts'
+import { besideProfiles } from '../profiles.ts'
+import { readText, replaceFile } from './files.ts'
 
 export interface Trouble {
   /** RFC 3339. */
@@ -15,7 +16,7 @@ export interface Trouble {
 export const MAX_LOG_BYTES = 65_536
 const MAX_MESSAGE = 500
 
-const logFile = (): string => hookFile('hooks.log')
+const logFile = (): string => besideProfiles('hooks.log')
 
 const linesIn = (text = ''): string[] => text.split('\n').filter(Boolean)
 

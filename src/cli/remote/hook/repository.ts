@@ -25,7 +25,8 @@ function gitDirectory(top: string): string | undefined {
   return statSync(path, { throwIfNoEntry: false })?.isDirectory() ? path : undefined
 }
 
-function* upwards(from: string): Generator<string> {
+/** The directory and those above it. */
+export function* upwards(from: string): Generator<string> {
   for (let at = resolve(from); ; at = dirname(at)) {
     yield at
     if (at === dirname(at)) return

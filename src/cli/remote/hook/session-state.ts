@@ -2,7 +2,8 @@
 import { createHash } from 'node:crypto'
 import { readdirSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import { hookFile, readText, replaceFile } from './files.ts'
+import { besideProfiles } from '../profiles.ts'
+import { readText, replaceFile } from './files.ts'
 
 export interface SessionState {
   /** Versions of memories, as `key@version`. */
@@ -18,7 +19,7 @@ const MAX_GIVEN = 500
 const MAX_SESSIONS = 500
 const MAX_AGE_MS = 30 * 24 * 3_600_000
 
-const directory = (): string => hookFile('hooks')
+const directory = (): string => besideProfiles('hooks')
 
 /** Of a client, at a home: two programs may give their sessions the same id. */
 export const stateFile = (...names: readonly string[]): string => {
